@@ -43,6 +43,7 @@ use crate::firmware::pslc::PslcCache;
 use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::firmware::write_buffer::WriteBuffer;
+use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
@@ -110,6 +111,8 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     victims: VictimSelector,
     wear_leveling: WearLeveling,
     collector: Collector,
+    /// The cleaning of the other groups, if they clean each for itself.
+    cleaners: Option<Box<Cleaners>>,
     programs: StreamPrograms,
     map_log: Option<MapLog>,
     by_dies: Divisor,
@@ -166,6 +169,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
+        let cleaner = Cleaner {
+            collector: Collector::new(&config.geometry),
+            pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
+            bursts: config.options.quantum.map(Bursts::new),
+        };
+        let cleaners = Cleaners::new(config.geometry.cleaning_groups, &cleaner);
+        let Cleaner { collector, pacing, bursts } = cleaner;
         let mut device = Self {
             now_ns: 0,
             commands: Commands::new(queue_depth),
@@ -206,11 +216,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 config.seed,
             ),
             ftl,
-            pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
-            bursts: config.options.quantum.map(Bursts::new),
+            pacing,
+            bursts,
             wear_leveling: WearLeveling::new(config.options.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
-            collector: Collector::new(&config.geometry),
+            collector,
+            cleaners,
             programs: StreamPrograms::default(),
             map_log: config.options.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
             by_dies: Divisor::new(config.geometry.dies),

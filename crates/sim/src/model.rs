@@ -29,6 +29,7 @@ pub use extends::Beside;
 pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
 pub use section::*;
 
+use crate::ftl::cleaners::VictimScope;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
@@ -177,6 +178,8 @@ pub struct GcModel {
     pub policy: Sourced<VictimPolicy>,
     /// Superblocks that some policies examine (d-choices, windowed-greedy).
     pub candidates: Sourced<u32>,
+    /// Superblocks among which a victim is chosen; absent: all.
+    pub victims: Option<Sourced<VictimScope>>,
     /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
     pub handle_isolation: Option<Sourced<Isolation>>,
     /// Rule for the time.

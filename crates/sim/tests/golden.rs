@@ -218,6 +218,14 @@ fn reads() -> Vec<Life> {
         small("independent-planes", &[("nand.independent_planes", "true")]),
         small("die-groups", &[("nand.die_groups", "2")]),
         small(
+            "own-victims",
+            &[
+                ("nand.die_groups", "2"),
+                ("gc.victims", "per-group"),
+                ("nand.blocks_per_plane", "590"),
+            ],
+        ),
+        small(
             "page-reads",
             &[
                 ("nand.pages.program_lower_ns", "200_000"),

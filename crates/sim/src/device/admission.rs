@@ -130,7 +130,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.buffer.room_pages();
         if buffer_room_pages < page_granules
-            || self.is_host_held_back()
+            || self.cleaners.is_none() && self.is_host_held_back()
             || !self.have_buckets_page()
             || !self.budget_is_open()
         {
@@ -147,7 +147,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if !self.is_open_past_cache(stream) {
             return None;
         }
-        let room_pages = self.room_pages(stream);
+        let room_pages = if self.cleaners.is_some() {
+            self.room_in_any_group(stream)
+        } else {
+            self.room_pages(stream)
+        };
         let one_by_one = page_granules > 1
             || self.bucket.is_some()
             || self.write_rate.is_some()
@@ -187,7 +191,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The rate that the drive keeps, `None` while collection costs it nothing.
     fn write_rate_now(&mut self) -> Option<&mut Bucket> {
-        let is_kept = self.collector.victim_valid_pages() > 0;
+        let is_kept = self.write_rate.is_some() && self.costs_collection();
         self.write_rate.as_mut().filter(|_| is_kept)
     }
 
@@ -275,6 +279,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(never)]
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);
+        let superblock_units = self.geometry().superblock_units;
+        if OPTIONS && self.cleaners.is_some() {
+            return self.in_group_of(unit / superblock_units, |device| {
+                device.note_host_unit();
+                device.owe_for_unit();
+            });
+        }
         if OPTIONS {
             self.note_host_unit();
         }

@@ -6,6 +6,7 @@ use super::Device;
 use super::timers::Timer;
 use crate::events::NEVER;
 use crate::firmware::performance_mode::{Opened, oldest_fast};
+use crate::firmware::quiet_gc::IdleGc;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
@@ -49,7 +50,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.wait_for_fold();
         self.wait_for_sort();
         if let Some(idle) = self.config.options.idle_gc {
-            self.collector.allow_none();
+            self.in_each_group(|device| device.collector.allow_none());
             self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.after_ns));
         }
     }
@@ -83,12 +84,22 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if !self.is_host_away(Timer::IdleGc, away_ns) {
             return;
         }
-        if idle.wants(self.level(), &self.ftl, &self.collector) {
+        let is_moving = |device: &mut Self| device.collect_while_idle(idle);
+        let mut groups = 0..self.geometry().cleaning_groups;
+        let _ = groups.any(|group| self.in_group(group, is_moving));
+    }
+
+    /// Moves the next unit of the group at hand, if one should; true in that case.
+    fn collect_while_idle(&mut self, idle: IdleGc) -> bool {
+        let group = self.group_at_hand();
+        let is_wanted = idle.wants(self.level(), &self.ftl, (&self.collector, group));
+        if is_wanted {
             self.collector.allow_unit(self.geometry().unit_pages);
             self.move_unit_by_the_clock(Timer::IdleGc, idle.unit_interval_ns);
         } else {
             self.collector.allow_none();
         }
+        is_wanted
     }
 
     /// Handles the timer of folding: the host may have been away for long enough.

@@ -1,5 +1,6 @@
 //! The drive with its garbage: the times of collection, its reads, the places of pages, its erases.
 
+mod groups;
 mod priority;
 mod sorting;
 
@@ -23,7 +24,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(super) fn level(&self) -> Level {
         let superblock_pages = self.geometry().superblock_data_pages();
-        let room = u64::from(self.ftl.stream_room_pages(StreamId::Host))
+        let room = u64::from(self.room_at_hand(StreamId::Host))
             + self.moved_room_pages()
             + u64::from(self.free_superblocks()) * u64::from(superblock_pages)
             + self.collector.reclaimed_pages();
@@ -32,18 +33,30 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         Level { writable_pages, superblock_pages, victim_valid_pages }
     }
 
-    /// Erased superblocks available to a stream of data.
+    /// Pages with room in the open superblocks of a stream, of the group at hand.
+    #[inline]
+    fn room_at_hand(&self, stream: StreamId) -> u32 {
+        if OPTIONS && self.cleaners.is_some() {
+            return self.ftl.stream_room_in(stream, self.group_at_hand());
+        }
+        self.ftl.stream_room_pages(stream)
+    }
+
+    /// Erased superblocks available to a stream of data, of the group at hand.
     #[inline]
     pub(super) fn free_superblocks(&self) -> u32 {
+        if OPTIONS && self.cleaners.is_some() {
+            return self.ftl.free_in(self.group_at_hand());
+        }
         self.ftl.free.len() as u32
     }
 
     /// Remaining pages in the superblocks that garbage collection writes.
     #[inline]
     pub(super) fn moved_room_pages(&self) -> u64 {
-        let room = |stream| u64::from(self.ftl.stream_room_pages(stream));
+        let room = |stream| u64::from(self.room_at_hand(stream));
         if OPTIONS && self.config.has_several_moved_streams() {
-            StreamId::MOVED.into_iter().map(room).sum()
+            self.moved_streams().iter().copied().map(room).sum()
         } else {
             room(StreamId::Gc)
         }
@@ -93,7 +106,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Whether pages in flight will find a place. They are never more than a superblock holds.
     #[inline]
     fn has_room_for(&self, in_flight_pages: u32) -> bool {
-        !self.ftl.free.is_empty() || self.moved_room_pages() >= u64::from(in_flight_pages)
+        self.free_superblocks() > 0 || self.moved_room_pages() >= u64::from(in_flight_pages)
     }
 
     /// Reads units of victims as long as pacing requests it; true if there was a unit, or if the
@@ -102,7 +115,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn collect(&mut self) -> bool {
         if OPTIONS {
             self.note_free();
+            if self.cleaners.is_some() {
+                return self.collect_in_groups();
+            }
         }
+        self.collect_at_hand()
+    }
+
+    /// The same for the group at hand.
+    #[inline(always)]
+    fn collect_at_hand(&mut self) -> bool {
         let asked_pages = self.asked_pages();
         let any = self.collect_any();
         any || self.asked_pages() < asked_pages
@@ -176,7 +198,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// everything at once, and the host would wait for seconds.
     fn victim_for_room(&mut self) -> Option<u32> {
         let level = self.level();
-        let of_streams = OPEN_SUPERBLOCKS * self.geometry().die_groups;
+        let geometry = self.geometry();
+        let of_streams = OPEN_SUPERBLOCKS * geometry.die_groups / geometry.cleaning_groups;
         let open = of_streams + self.config.more_open_superblocks();
         let enough = u64::from(self.config.free_high + open);
         let is_coming = level.writable_pages >= enough * u64::from(level.superblock_pages);
@@ -185,7 +208,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if (is_enough || self.is_journal_late()) && !self.may_collect_quietly() {
             return None;
         }
-        self.victims.select(&self.ftl)
+        let group = self.group_at_hand();
+        self.victims.select_in(&self.ftl, group)
     }
 
     /// Whether victims that wait for the journal give back all the room that pacing can want. Collection while they
@@ -209,7 +233,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The superblock to move next because of its reads, or `None` if there is none or the drive needs room first.
     fn victim_to_reclaim(&mut self) -> Option<u32> {
-        let is_closed = |&&due: &&u32| self.ftl.states[due as usize] == SuperblockState::Closed;
+        let is_closed = |&&due: &&u32| {
+            self.ftl.states[due as usize] == SuperblockState::Closed
+                && self.geometry().cleaning_group(due) == self.group_at_hand()
+        };
         let due = self.nand.due_for_reclaim().iter().find(is_closed).copied()?;
         self.has_room_to_tidy().then_some(due)
     }
@@ -287,8 +314,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Places the pages of a unit that are still valid: the host may have overwritten some since
     /// the read.
+    #[inline]
     pub(super) fn relocate(&mut self, unit: u32, pages: u32, valid: u64) {
         let superblock = self.ftl.superblock_of(self.geometry().first_page_of(unit));
+        self.in_group_of(superblock, |device| {
+            device.relocate_from(superblock, (unit, pages, valid));
+        });
+    }
+
+    #[inline(always)]
+    fn relocate_from(&mut self, superblock: u32, (unit, pages, valid): (u32, u32, u64)) {
         let stream = if OPTIONS && self.config.has_several_moved_streams() {
             self.stream_of_move(superblock)
         } else {
@@ -315,6 +350,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn stream_of_move(&self, superblock: u32) -> StreamId {
         if let Some(placement) = self.config.options.placement {
             return placement.stream_of_move(&self.ftl, superblock);
+        }
+        if self.cleaners.is_some() {
+            return StreamId::COLLECTED[self.group_at_hand() as usize];
         }
         match self.config.options.cold {
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
@@ -406,7 +444,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.probe.die_erased(superblock, die);
         if superblock >= self.geometry().superblocks {
             self.map_erased(superblock);
-        } else if self.collector.die_erased(superblock) {
+        } else if self.in_group_of(superblock, |device| device.collector.die_erased(superblock)) {
             self.ftl.erased(superblock);
             if let Some(superblocks) = self.nand.fast_mut() {
                 superblocks.erased(superblock);
@@ -416,7 +454,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.nand.set_slc(superblock, false);
             if !self.geometry().is_cache_only(superblock) {
                 let pages = u64::from(self.geometry().superblock_data_pages());
-                self.collector.give_back(pages);
+                self.in_group_of(superblock, |device| device.collector.give_back(pages));
             }
             self.pump();
         }

@@ -26,7 +26,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         self.note_map_change();
         if rose {
-            self.erase_durable_victims();
+            self.in_each_group(Self::erase_durable_victims);
         }
         self.advance_map_log();
     }
@@ -128,8 +128,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Makes sure that all pages placed so far will reach NAND, and returns their mark.
     fn settle(&mut self) -> Mark {
         let mut mark = self.settle_host();
-        self.collector.await_open_units();
-        self.complete_awaited_units();
+        self.in_each_group(|device| {
+            device.collector.await_open_units();
+            device.complete_awaited_units();
+        });
         for stream in StreamId::MOVED {
             let is_open = !self.ftl.is_unit_complete(stream);
             mark.reach(stream, self.programs.behind_last(stream, is_open));
@@ -146,7 +148,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// need their room, so padding takes it only if there are none.
     pub(super) fn complete_awaited_units(&mut self) {
         if self.collector.in_flight_pages() == 0 {
-            self.complete_open_units(&StreamId::MOVED);
+            self.complete_open_units(self.moved_streams());
             self.collector.open_units_completed();
         }
     }
@@ -195,7 +197,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             MapWrite::Journal { sequence } => {
                 if log.journal.ended(sequence) {
                     self.finish_flushes();
-                    self.erase_durable_victims();
+                    self.in_each_group(Self::erase_durable_victims);
                 }
             }
         }

@@ -48,14 +48,14 @@ impl BackgroundGc {
 }
 
 impl IdleGc {
-    /// Whether the next unit should move: the current victim has units left, or the next one would
+    /// Whether the next unit should move: the current victim has units left, or the next one of the group would
     /// give enough.
     #[must_use]
-    pub fn wants(self, level: Level, ftl: &Ftl, collector: &Collector) -> bool {
+    pub fn wants(self, level: Level, ftl: &Ftl, (collector, group): (&Collector, u32)) -> bool {
         let is_worthy = |valid_pages| valid_pages <= self.valid_pages_max;
         is_below(level, self.free_target)
             && (collector.has_unit()
-                || VictimSelector::fewest_valid_pages(ftl).is_some_and(is_worthy))
+                || VictimSelector::fewest_valid_pages(ftl, group).is_some_and(is_worthy))
     }
 }
 

@@ -80,7 +80,8 @@ impl Collector {
     pub fn new(geometry: &Geometry) -> Self {
         let slack_pages = geometry.relocation_slack_pages();
         let unit_pages_max = geometry.unit_pages + slack_pages;
-        let parallel = UNITS_PER_DIE * geometry.dies * unit_pages_max;
+        let dies = geometry.dies / geometry.cleaning_groups;
+        let parallel = UNITS_PER_DIE * dies * unit_pages_max;
         Self {
             superblock_units: geometry.superblock_units,
             slack_pages,

@@ -9,6 +9,7 @@
 //! map line and a counter, and nothing has to be cleared in `p2l`.
 
 mod cache;
+pub mod cleaners;
 pub mod cold;
 pub mod collector;
 pub mod durability;
@@ -262,7 +263,7 @@ impl Ftl {
                 room_pages: 0,
                 unit_room_pages: geometry.unit_pages,
             }; STREAMS],
-            groups: OpenGroups::new(geometry.die_groups, geometry.unit_pages),
+            groups: OpenGroups::new(&geometry),
             superblock_pages: geometry.superblock_pages(),
             by_superblock: Divisor::new(geometry.superblock_pages()),
             by_unit: Divisor::new(geometry.unit_pages),
@@ -348,15 +349,25 @@ impl Ftl {
         true
     }
 
-    /// The next erased superblock, of this group of dies if it has one.
+    /// The next erased superblock, of this group of dies if it has one; of no other where each cleans for itself.
     fn take_free(&mut self, group: Option<u32>) -> Option<u32> {
         let is_of_group = |superblock: u32| {
             group.is_none_or(|group| superblock % self.geometry.die_groups == group)
         };
-        let any = || self.allocation.choose(&self.free, &self.erase_counts, |_| true);
+        let is_alone = self.geometry.cleaning_groups > 1;
+        let any = || self.allocation.choose(&self.free, &self.erase_counts, |_| !is_alone);
         let index =
             self.allocation.choose(&self.free, &self.erase_counts, is_of_group).or_else(any)?;
-        self.free.remove(index)
+        let superblock = self.free.remove(index)?;
+        self.count_free(superblock, -1);
+        Some(superblock)
+    }
+
+    #[inline]
+    fn count_free(&mut self, superblock: u32, more: i32) {
+        if let Some(groups) = &mut self.groups {
+            groups.count_free(self.geometry.cleaning_group(superblock), more);
+        }
     }
 
     fn begin_superblock(&mut self, id: StreamId, superblock: u32, room_pages: u32) {
@@ -550,12 +561,19 @@ impl Ftl {
         self.list_erased(superblock);
     }
 
+    /// Forgets which superblocks are erased.
+    fn clear_free(&mut self) {
+        while self.take_free(None).is_some() {}
+        self.cache_free.clear();
+    }
+
     /// Adds an erased superblock at the end of the free list.
     fn list_erased(&mut self, superblock: u32) {
         if self.geometry.is_cache_only(superblock) {
             self.cache_free.push_back(superblock);
         } else {
             self.free.push_back(superblock);
+            self.count_free(superblock, 1);
         }
     }
 }

@@ -33,8 +33,7 @@ impl Ftl {
         }
         let mut found: Vec<_> = superblocks.into_iter().enumerate().collect();
         found.sort_by_key(|(_, superblock)| superblock.sequence);
-        ftl.free.clear();
-        ftl.cache_free.clear();
+        ftl.clear_free();
         for (index, superblock) in found {
             ftl.erase_counts[index] = superblock.erases;
             ftl.written_by[index] = superblock.written_by;

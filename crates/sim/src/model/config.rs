@@ -16,6 +16,7 @@ use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
 use crate::firmware::read_ahead::ReadAheadPlan;
+use crate::ftl::cleaners::{CLEANING_GROUPS_MAX, VictimScope};
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
@@ -160,7 +161,9 @@ impl Config {
     #[must_use]
     pub fn has_several_moved_streams(&self) -> bool {
         let is_persistent = |placement: Placement| placement.isolation == Isolation::Persistent;
-        self.has_cold_stream() || self.options.placement.is_some_and(is_persistent)
+        self.has_cold_stream()
+            || self.geometry.cleaning_groups > 1
+            || self.options.placement.is_some_and(is_persistent)
     }
 
     /// Number of open superblocks for placement handles, beyond those of a drive without.
@@ -182,7 +185,8 @@ impl Config {
         let superblock_pages = geometry.superblock_data_pages();
         let superblocks = geometry.superblocks - geometry.cache_superblocks;
         let pages = u64::from(superblocks) * u64::from(superblock_pages);
-        let kept_free = self.pacing.steady_pages(self.free_low, self.free_high, superblock_pages);
+        let kept_free = self.pacing.steady_pages(self.free_low, self.free_high, superblock_pages)
+            * u64::from(geometry.cleaning_groups);
         let half_open = u64::from(self.more_open_superblocks()) * u64::from(superblock_pages) / 2;
         let not_of_host = kept_free + u64::from(geometry.map_pages) + half_open;
         pages.saturating_sub(not_of_host) * geometry.physical_page_bytes()
@@ -265,13 +269,15 @@ impl Check<'_> {
         let placement = self.placement()?.map_or(0, Placement::more_spare_superblocks);
         let beyond =
             u64::from(placement) + u64::from(geometry.die_groups) * if cold_stream { 5 } else { 4 };
-        let wanted = u64::from(self.model.gc.free_high.value) + beyond;
+        let groups = u64::from(geometry.cleaning_groups);
+        let wanted = groups * u64::from(self.model.gc.free_high.value) + beyond;
         if spare >= wanted {
             return Ok(());
         }
+        let of_groups = if groups > 1 { format!("{groups} x ") } else { String::new() };
         let rule = format!(
             "{} usable superblocks leave {spare} beside the user data, and garbage collection needs \
-             gc.free_high + {beyond} = {wanted}; lower capacity_gb or gc.free_high, or add NAND",
+             {of_groups}gc.free_high + {beyond} = {wanted}; lower capacity_gb or gc.free_high, or add NAND",
             geometry.superblocks
         );
         self.fail("capacity_gb", self.model.capacity_gb.value, &rule)
@@ -425,6 +431,36 @@ fn die_groups(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
     }
 }
 
+/// Groups that clean each for itself, of so many groups of dies; 1 if one victim is chosen among all superblocks.
+fn cleaning_groups(check: &Check<'_>, die_groups: u32) -> Result<u32, ModelError> {
+    const KEY: &str = "gc.victims";
+    let model = check.model;
+    let scope = model.gc.victims.as_ref().map(|scope| scope.value);
+    if scope != Some(VictimScope::PerGroup) {
+        return Ok(1);
+    }
+    let fail = |rule: &str| check.fail(KEY, "per-group", rule);
+    if !(2..=CLEANING_GROUPS_MAX).contains(&die_groups) {
+        let rule = format!(
+            "it needs 2 to {CLEANING_GROUPS_MAX} groups of dies, and nand.die_groups is {die_groups}"
+        );
+        return fail(&rule);
+    }
+    let housekeeping = model.housekeeping.as_ref();
+    let refreshes = housekeeping.is_some_and(|keys| keys.refresh_after_ns.is_some());
+    let of_all_groups = [
+        ("[streams]", model.streams.is_some()),
+        ("[wear_leveling]", model.wear_leveling.is_some()),
+        ("housekeeping.refresh_after_ns", refreshes),
+    ];
+    match of_all_groups.into_iter().find(|(_, is_there)| *is_there) {
+        Some((other, _)) => {
+            fail(&format!("it must be all with {other}, which moves data between groups"))
+        }
+        None => Ok(die_groups),
+    }
+}
+
 /// Superblocks without user data, of `blocks` that lie on all dies.
 fn reserve(check: &Check<'_>, blocks: u32) -> Result<u32, ModelError> {
     let reserved = scaled_reserve(check.model, blocks);
@@ -487,6 +523,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         channels: nand.channels.value,
         dies,
         die_groups,
+        cleaning_groups: cleaning_groups(check, die_groups)?,
         page_bytes,
         unit_pages,
         superblock_units: superblock_units as u32,

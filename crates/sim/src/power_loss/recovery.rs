@@ -152,9 +152,12 @@ pub(super) fn recover(config: &Config, nand: &NandContents) -> Found {
     let mut map: Vec<u64> = newest.changes.iter().map(|(_, physical)| *physical).collect();
     let superblocks: Vec<_> =
         (0..nand.geometry.superblocks).map(|index| look_at(nand, index)).collect();
-    if !has_room(nand, &superblocks, &map) {
-        report.gave_up_copies = true;
-        give_up_copies(&mut reader, &superblocks, &mut map, &mut newest, &mut dram);
+    for group in 0..nand.geometry.cleaning_groups {
+        if !has_room(nand, group, &superblocks, &map) {
+            report.gave_up_copies = true;
+            let found = (group, &superblocks[..]);
+            give_up_copies(&mut reader, found, &mut map, &mut newest, &mut dram);
+        }
     }
     dram.sequence = newest.next_sequence;
     dram.current.clone_from(&map);
@@ -311,21 +314,21 @@ fn superblock_of(nand: &NandContents, physical: u64) -> u32 {
     (physical / u64::from(nand.geometry.superblock_pages())) as u32
 }
 
-/// Whether a superblock that collection can write to is blank or has no valid page.
-fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u64]) -> bool {
+/// Whether a superblock that the collection of a group can write to is blank or has no valid page.
+fn has_room(nand: &NandContents, group: u32, superblocks: &[FoundSuperblock], map: &[u64]) -> bool {
     let mapped = map.iter().filter(|physical| **physical != NO_PAGE);
     let used: BTreeSet<u32> = mapped.map(|&physical| superblock_of(nand, physical)).collect();
     let mut others =
-        (0..).zip(superblocks).filter(|(index, _)| !nand.geometry.is_cache_only(*index));
-    others.any(|(index, superblock)| superblock.is_blank || !used.contains(&index))
+        nand.geometry.cleaned_by(group).filter(|&index| !nand.geometry.is_cache_only(index));
+    others.any(|index| superblocks[index as usize].is_blank || !used.contains(&index))
 }
 
-/// Points the map at the originals of the copies in one superblock that holds nothing else. If no
+/// Points the map at the originals of the copies in one superblock of a group that holds nothing else. If no
 /// erased superblock is left, the last one of collection is such a superblock: none of its victims
 /// has been erased.
 fn give_up_copies(
     reader: &mut Reader<'_>,
-    superblocks: &[FoundSuperblock],
+    (group, superblocks): (u32, &[FoundSuperblock]),
     map: &mut [u64],
     newest: &mut Newest,
     dram: &mut Dram,
@@ -344,7 +347,7 @@ fn give_up_copies(
         places.iter().find(elsewhere).copied()
     };
     let gives_room = |&superblock: &u32| !nand.geometry.is_cache_only(superblock);
-    let mut newest_first: Vec<u32> = (0..superblocks.len() as u32).filter(gives_room).collect();
+    let mut newest_first: Vec<u32> = nand.geometry.cleaned_by(group).filter(gives_room).collect();
     newest_first.sort_by_key(|&index| std::cmp::Reverse(superblocks[index as usize].sequence));
     for superblock in newest_first {
         let pages = (0..).zip(map.iter()).filter(|(_, physical)| {

@@ -110,6 +110,9 @@ impl Draft {
             ("compression.", "nand.die_groups"),
             ("performance_mode.", "nand.die_groups"),
             ("interface.placement_handles", "nand.die_groups"),
+            ("gc.victims", "streams."),
+            ("gc.victims", "wear_leveling."),
+            ("gc.victims", "housekeeping.refresh"),
         ] {
             self.part(rng, section, others);
         }

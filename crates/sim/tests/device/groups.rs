@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use base::{Nanos, Op, OpKind, Ratio, Rng};
+use sim::ftl::StreamId;
 use sim::{Device, Probe};
 
 use crate::common::{alone, closed_loop, op, small, small_config};
@@ -184,14 +185,91 @@ fn a_stream_writes_on_all_dies_at_once() {
     assert_eq!((halves, singles), (whole, whole), "every die holds one unit");
 }
 
+/// Pages that the host placed next after a page was moved.
+#[derive(Default)]
+struct AfterMove {
+    superblock_pages: u64,
+    /// The group of the page placed last, if it was a moved one.
+    moved_in: Option<u64>,
+    in_that_group: u64,
+    in_the_other: u64,
+}
+
+impl Probe for AfterMove {
+    fn placed(&mut self, stream: StreamId, _: u64, physical: u64) {
+        let group = physical / self.superblock_pages % 2;
+        if stream.is_moved() {
+            self.moved_in = Some(group);
+        } else if let Some(moved_in) = self.moved_in.take() {
+            self.in_that_group += u64::from(moved_in == group);
+            self.in_the_other += u64::from(moved_in != group);
+        }
+    }
+}
+
+#[test]
+fn the_host_goes_on_in_the_group_that_does_not_clean() {
+    let [one, own] = ["all", "per-group"].map(|victims| {
+        let changes = [
+            ("nand.die_groups", "2"),
+            ("gc.victims", victims),
+            ("gc.quantum_bytes", "8_000_000"),
+            ("nand.blocks_per_plane", "640"),
+        ];
+        let config = small_config(Ratio::ONE, &changes);
+        let superblock_pages = config.geometry.superblock_pages().into();
+        let probe = AfterMove { superblock_pages, ..AfterMove::default() };
+        let mut device = Device::with_probe(config, probe);
+        let pages = device.config().geometry.logical_pages;
+        let mut rng = Rng::new(1);
+        closed_loop(&mut device, 32, 4 * pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
+        device.check().unwrap();
+        let AfterMove { in_that_group, in_the_other, .. } = *device.probe();
+        println!(
+            "{victims}: {in_that_group} in the group of the move, {in_the_other} in the other"
+        );
+        in_the_other as f64 / (in_that_group + in_the_other) as f64
+    });
+    assert!(own > 0.7 && own > one + 0.2, "{own} with victims of their own, {one} without");
+}
+
+#[test]
+fn groups_that_clean_for_themselves_are_few_and_keep_their_data() {
+    let own = ("gc.victims", "per-group");
+    let refusal = |changes: &[(&str, &str)]| {
+        let words = refusal(&[&[own], changes].concat());
+        assert!(words.contains("gc.victims") && words.contains("per-group"), "{words}");
+        words
+    };
+    let alone = refusal(&[]);
+    assert!(alone.contains("it needs 2 to 8 groups of dies, and nand.die_groups is 1"), "{alone}");
+    let many = refusal(&[("nand.die_groups", "16"), ("nand.dies_per_channel", "8")]);
+    assert!(many.contains("and nand.die_groups is 16"), "{many}");
+    let groups = ("nand.die_groups", "2");
+    let cold = refusal(&[groups, ("streams.cold", "survivor")]);
+    assert!(cold.contains("it must be all with [streams]"), "{cold}");
+    let worn = [("wear_leveling.allocation", "least-worn"), ("wear_leveling.spread_max", "2")];
+    let worn = refusal(&[&[groups], &worn[..]].concat());
+    assert!(worn.contains("it must be all with [wear_leveling]"), "{worn}");
+    let refresh = [
+        ("housekeeping.refresh_after_ns", "1_000_000_000_000"),
+        ("housekeeping.refresh_pages_per_s", "10"),
+    ];
+    let old = refusal(&[&[groups], &refresh[..]].concat());
+    assert!(old.contains("it must be all with housekeeping.refresh_after_ns"), "{old}");
+    let tight = self::refusal(&[own, groups, ("gc.free_high", "80")]);
+    assert!(tight.contains("2 x gc.free_high + 8 = 168"), "{tight}");
+}
+
+/// The refusal of a small drive with changes.
+fn refusal(changes: &[(&str, &str)]) -> String {
+    let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let model = sim::Model::load("small", crate::common::SMALL, &changes).unwrap();
+    model.resolve(Ratio::ONE).unwrap_err().to_string()
+}
+
 #[test]
 fn an_impossible_number_of_groups_is_refused() {
-    let refusal = |changes: &[(&str, &str)]| {
-        let changes: Vec<_> =
-            changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let model = sim::Model::load("small", crate::common::SMALL, &changes).unwrap();
-        model.resolve(Ratio::ONE).unwrap_err().to_string()
-    };
     let odd = refusal(&[("nand.die_groups", "3")]);
     assert!(odd.contains("nand.die_groups") && odd.contains("it must divide the 4 dies"), "{odd}");
     let parity = refusal(&[("nand.die_groups", "2"), ("parity.stripe_units", "4")]);

@@ -19,7 +19,7 @@ const DRIVE: [(&str, &str); 6] = [
 ];
 
 /// The rows of the table in the docs, from even to uneven by each value.
-const ROWS: [&[(&str, &str)]; 19] = [
+const ROWS: [&[(&str, &str)]; 24] = [
     &[("gc.pacing", "rate"), ("gc.rate_iops", "1500")],
     &[],
     &[
@@ -43,6 +43,16 @@ const ROWS: [&[(&str, &str)]; 19] = [
     &[("gc.pacing", "watermark"), ("gc.free_high", "4")],
     &[("gc.pacing", "watermark"), ("gc.free_high", "6")],
     &[("gc.pacing", "watermark"), ("gc.free_high", "10")],
+    &[("nand.die_groups", "2")],
+    &[("nand.die_groups", "2"), ("gc.victims", "per-group")],
+    &[("nand.die_groups", "2"), ("gc.quantum_bytes", "10_000_000")],
+    &[("nand.die_groups", "2"), ("gc.victims", "per-group"), ("gc.quantum_bytes", "10_000_000")],
+    &[
+        ("nand.die_groups", "2"),
+        ("gc.victims", "per-group"),
+        ("gc.pacing", "watermark"),
+        ("gc.free_high", "6"),
+    ],
 ];
 
 /// Steady state over some minutes.

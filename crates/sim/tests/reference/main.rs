@@ -50,7 +50,7 @@ struct Reference {
     /// Open superblock and next page of each stream.
     streams: [Option<Open>; STREAMS],
     /// The same for the other groups of dies, the next one first, and the group at hand.
-    groups: [(VecDeque<Option<Open>>, u32); STREAMS],
+    groups: groups::Groups,
     /// Full superblocks in the order in which they were filled.
     closed: Vec<u32>,
     /// Superblocks being collected, with the new places of the pages moved out.
@@ -79,9 +79,8 @@ struct Reference {
 
 impl Reference {
     fn new(config: Config) -> Self {
-        let groups =
-            std::array::from_fn(|_| ((1..config.geometry.die_groups).map(|_| None).collect(), 0));
         Self {
+            groups: groups::at_start(&config),
             lots: BTreeMap::from([(0, Rng::split(config.seed, "victims"))]),
             chosen: 0,
             dog: Watchdog::default(),
@@ -93,7 +92,6 @@ impl Reference {
             map: BTreeMap::new(),
             valid: BTreeMap::new(),
             streams: [None; STREAMS],
-            groups,
             closed: Vec::new(),
             victims: BTreeMap::new(),
             sorted: BTreeMap::new(),
@@ -142,11 +140,7 @@ impl Reference {
         self.streams[stream as usize] = (!is_full).then_some((superblock, after));
         self.writers.insert(superblock, stream);
         assert!(self.is_within_limit(), "the cache borrows more than it may");
-        let geometry = &self.config.geometry;
-        let row_pages = geometry.dies / geometry.die_groups * geometry.unit_pages;
-        if after.is_multiple_of(row_pages) {
-            self.turn(stream);
-        }
+        self.end_row(stream, after);
         if is_full {
             if is_cache { &mut self.cached } else { &mut self.closed }.push(superblock);
             self.note_filled(superblock);
@@ -189,15 +183,16 @@ impl Reference {
             if self.config.options.cold.is_some() { was_moved } else { writer == StreamId::Cold };
         let wanted = match self.config.options.placement {
             Some(Placement { isolation: Isolation::Persistent, .. }) => same_handle(writer),
+            _ if self.is_apart() => self.stream_of_group(from),
             _ if is_cold => StreamId::Cold,
             _ => StreamId::Gc,
         };
         let is_young = stream == StreamId::Cold && self.young.contains(&from);
         // An open unit that others wait for is filled with anything, and without erased superblocks there is no choice.
         let completes_unit = !physical.is_multiple_of(self.config.geometry.unit_pages.into());
-        let has_no_choice = self.free.is_empty() && !self.is_open(wanted);
+        let has_no_choice = self.free.is_empty() && !self.is_open(wanted) && !self.is_apart();
         assert!(
-            stream == wanted || is_young || completes_unit || has_no_choice,
+            stream == wanted || is_young || completes_unit && !self.is_apart() || has_no_choice,
             "data of {from}, written by {writer:?}, went to {stream:?}"
         );
     }
@@ -227,10 +222,7 @@ impl Reference {
 
     /// The necessary next erased superblock.
     fn next_free(&mut self, group: u32) -> Option<u32> {
-        let is_of_group = |superblock: &u32| superblock % self.config.geometry.die_groups == group;
-        let of_group: Vec<u32> = self.free.iter().copied().filter(is_of_group).collect();
-        let candidates =
-            if of_group.is_empty() { self.free.iter().copied().collect() } else { of_group };
+        let candidates = self.free_of(group);
         let chosen = match self.config.allocation {
             Allocation::OldestFirst => *candidates.first()?,
             Allocation::LeastWorn => {
@@ -298,19 +290,20 @@ impl Reference {
     /// Whether the policy may choose this victim now.
     fn may_choose(&mut self, superblock: u32) -> bool {
         let emptiest = |&superblock: &u32| self.valid_count(superblock);
-        let window = self.closed.iter().copied().take(self.config.gc_candidates as usize);
+        let closed = self.closed_beside(superblock);
+        let window = closed.iter().copied().take(self.config.gc_candidates as usize);
         match self.config.gc_policy {
             VictimPolicy::Greedy => {
-                let numbered = self.closed.iter().map(|&s| (self.valid_count(s), s)).min();
+                let numbered = closed.iter().map(|&s| (self.valid_count(s), s)).min();
                 numbered.is_some_and(|(_, emptiest)| emptiest == superblock)
             }
-            VictimPolicy::Fifo => self.closed.first() == Some(&superblock),
+            VictimPolicy::Fifo => closed.first() == Some(&superblock),
             // Of equals the oldest.
             VictimPolicy::WindowedGreedy => window.min_by_key(emptiest) == Some(superblock),
             VictimPolicy::CostBenefit => {
-                let best = self.closed.iter().map(|&s| self.cost_benefit(s)).fold(0.0, f64::max);
+                let best = closed.iter().map(|&s| self.cost_benefit(s)).fold(0.0, f64::max);
                 // The drive compares whole millionths.
-                self.closed.contains(&superblock) && self.cost_benefit(superblock) >= best - 2e-6
+                closed.contains(&superblock) && self.cost_benefit(superblock) >= best - 2e-6
             }
             // Any full superblock may have been moved for another reason, so nothing is known of the lots.
             VictimPolicy::DChoices
@@ -331,11 +324,13 @@ impl Reference {
         let mut after = BTreeMap::new();
         let fill =
             |superblock| self.closed.contains(&superblock).then(|| self.valid_count(superblock));
-        let fills: Vec<_> = (0..self.config.geometry.superblocks).map(fill).collect();
+        let (first, step) = self.group_beside(superblock);
+        let fills: Vec<_> =
+            (first..self.config.geometry.superblocks).step_by(step).map(fill).collect();
         for (drawn, lots) in &before {
             let mut lots = lots.clone();
-            let (victim, more) = draw(&mut lots, &fills, self.config.gc_candidates);
-            if victim == superblock {
+            let (place, more) = draw(&mut lots, &fills, self.config.gc_candidates);
+            if place * step as u32 + first == superblock {
                 after.insert(drawn + more, lots);
             }
         }
@@ -392,7 +387,7 @@ fn same_handle(writer: StreamId) -> StreamId {
 
 /// The emptiest among this number of full superblocks drawn at random, the first among equals, and
 /// the number of draws; the first full one if hardly any draw finds one. `fills` has the valid
-/// pages of full superblocks.
+/// pages of full superblocks, among which it counts.
 fn draw(lots: &mut Rng, fills: &[Option<usize>], candidates: u32) -> (u32, u64) {
     let mut found = Vec::new();
     let mut drawn = 0;

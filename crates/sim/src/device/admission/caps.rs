@@ -60,7 +60,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The number of erased superblocks may have changed: a drive that runs short of them folds its cache.
     #[inline]
     pub(in crate::device) fn note_free(&mut self) {
-        let free = self.free_superblocks();
+        let free = self.ftl.free.len() as u32;
         let Some(states) = &mut self.cleaning else { return };
         states.note(free);
         if let Some(cache) = &mut self.cache {

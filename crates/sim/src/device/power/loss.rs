@@ -38,12 +38,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let pages = u64::from(self.geometry().superblock_data_pages());
         for superblock in empty {
             self.probe.victim(superblock);
-            self.collector.adopt_empty(superblock, end);
-            if !self.geometry().is_cache_only(superblock) {
-                self.collector.reclaim(pages);
-            }
+            self.in_group_of(superblock, |device| {
+                device.collector.adopt_empty(superblock, end);
+                if !device.geometry().is_cache_only(superblock) {
+                    device.collector.reclaim(pages);
+                }
+            });
         }
-        self.erase_durable_victims();
+        self.in_each_group(Self::erase_durable_victims);
         // The journal may have been full when power went.
         self.advance_map_log();
     }

@@ -113,7 +113,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(in crate::device) fn write_segments(&mut self) -> bool {
         while self.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
             let stream = self.segment_stream();
-            if self.collector.owes_much() || self.room_pages(stream) == 0 {
+            let room_pages = match &self.cleaners {
+                Some(_) => self.room_in_any_group(stream),
+                None if self.collector.owes_much() => 0,
+                None => self.room_pages(stream),
+            };
+            if room_pages == 0 {
                 return false;
             }
             let Some(segment) = self.map_cache.as_mut().and_then(MapCache::take_leaving) else {

@@ -11,11 +11,13 @@ use crate::ftl::{Ftl, SuperblockState};
 /// After this number of failed draws, hardly any superblock is closed: examine all of them.
 const DRAWS_PER_CANDIDATE: u32 = 16;
 
-pub(super) fn select(ftl: &Ftl, candidates: u32, rng: &mut Rng) -> Option<u32> {
+pub(super) fn select(ftl: &Ftl, group: u32, candidates: u32, rng: &mut Rng) -> Option<u32> {
+    let groups = ftl.geometry.cleaning_groups;
     let mut best: Option<u32> = None;
     let mut found = 0;
     for _ in 0..candidates.saturating_mul(DRAWS_PER_CANDIDATE) {
-        let superblock = rng.below(u64::from(ftl.geometry.superblocks)) as u32;
+        let place = rng.below(u64::from(ftl.geometry.superblocks / groups)) as u32;
+        let superblock = place * groups + group;
         if ftl.states[superblock as usize] != SuperblockState::Closed {
             continue;
         }
@@ -28,5 +30,5 @@ pub(super) fn select(ftl: &Ftl, candidates: u32, rng: &mut Rng) -> Option<u32> {
             return best;
         }
     }
-    best.or_else(|| closed(ftl).next())
+    best.or_else(|| closed(ftl, group).next())
 }

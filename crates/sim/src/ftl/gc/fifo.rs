@@ -6,6 +6,6 @@
 use super::closed;
 use crate::ftl::Ftl;
 
-pub(super) fn select(ftl: &Ftl) -> Option<u32> {
-    closed(ftl).min_by_key(|&superblock| ftl.closed_at[superblock as usize])
+pub(super) fn select(ftl: &Ftl, group: u32) -> Option<u32> {
+    closed(ftl, group).min_by_key(|&superblock| ftl.closed_at[superblock as usize])
 }

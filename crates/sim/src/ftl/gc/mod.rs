@@ -62,39 +62,47 @@ impl VictimSelector {
         Self { policy, candidates, rng: Rng::split(seed, "victims") }
     }
 
-    /// Valid pages of the emptiest closed superblock.
+    /// Valid pages of the emptiest closed superblock of a group.
     #[must_use]
-    pub fn fewest_valid_pages(ftl: &Ftl) -> Option<u32> {
-        greedy::select(ftl).map(|superblock| ftl.valid_pages[superblock as usize])
+    pub fn fewest_valid_pages(ftl: &Ftl, group: u32) -> Option<u32> {
+        greedy::select(ftl, group).map(|superblock| ftl.valid_pages[superblock as usize])
     }
 
     /// The superblock to collect next; `None` if no closed superblock would give room. A policy
     /// that ignores valid counts may choose a full one: that costs, but ends.
     #[must_use]
     pub fn select(&mut self, ftl: &Ftl) -> Option<u32> {
-        let emptiest = greedy::select(ftl)?;
+        self.select_in(ftl, 0)
+    }
+
+    /// The same among the superblocks of one of the groups that clean each for itself.
+    #[must_use]
+    pub fn select_in(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
+        let emptiest = greedy::select(ftl, group)?;
         let full_pages = ftl.geometry.superblock_data_pages() - ftl.geometry.gap_pages();
         let gives_room = ftl.valid_pages[emptiest as usize] < full_pages;
         match self.policy {
             _ if !gives_room => None,
             VictimPolicy::Greedy => Some(emptiest),
-            _ => self.choose(ftl),
+            _ => self.choose(ftl, group),
         }
     }
 
-    fn choose(&mut self, ftl: &Ftl) -> Option<u32> {
+    fn choose(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
+        let Self { candidates, ref mut rng, .. } = *self;
         match self.policy {
-            VictimPolicy::Greedy => greedy::select(ftl),
-            VictimPolicy::Fifo => fifo::select(ftl),
-            VictimPolicy::DChoices => d_choices::select(ftl, self.candidates, &mut self.rng),
-            VictimPolicy::WindowedGreedy => windowed_greedy::select(ftl, self.candidates),
-            VictimPolicy::CostBenefit => cost_benefit::select(ftl),
+            VictimPolicy::Greedy => greedy::select(ftl, group),
+            VictimPolicy::Fifo => fifo::select(ftl, group),
+            VictimPolicy::DChoices => d_choices::select(ftl, group, candidates, rng),
+            VictimPolicy::WindowedGreedy => windowed_greedy::select(ftl, group, candidates),
+            VictimPolicy::CostBenefit => cost_benefit::select(ftl, group),
         }
     }
 }
 
-/// All superblocks that may be collected.
-fn closed(ftl: &Ftl) -> impl Iterator<Item = u32> + '_ {
-    (0..ftl.geometry.superblocks)
+/// All superblocks of a group that may be collected.
+fn closed(ftl: &Ftl, group: u32) -> impl Iterator<Item = u32> + '_ {
+    ftl.geometry
+        .cleaned_by(group)
         .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed)
 }

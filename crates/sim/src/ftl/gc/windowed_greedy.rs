@@ -6,8 +6,8 @@
 use super::closed;
 use crate::ftl::Ftl;
 
-pub(super) fn select(ftl: &Ftl, candidates: u32) -> Option<u32> {
-    let mut oldest: Vec<u32> = closed(ftl).collect();
+pub(super) fn select(ftl: &Ftl, group: u32, candidates: u32) -> Option<u32> {
+    let mut oldest: Vec<u32> = closed(ftl, group).collect();
     let age = |superblock: &u32| ftl.closed_at[*superblock as usize];
     let window = candidates.clamp(1, u32::MAX) as usize;
     if window < oldest.len() {

@@ -239,6 +239,10 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("thermal.heavy.bytes_per_s", &["1_000_000", "10_000_000"]),
     ],
     &[("nand.die_groups", &["1", "2", "3", "4", "8"])],
+    &[
+        ("nand.die_groups", &["2", "3", "4", "8"]),
+        ("gc.victims", &["per-group", "per-group", "all"]),
+    ],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
     &[

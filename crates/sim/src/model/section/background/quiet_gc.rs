@@ -37,7 +37,7 @@ fn free_target(
     geometry: &Geometry,
 ) -> Result<(), ModelError> {
     let min = u64::from(check.model.gc.free_high.value) + 1;
-    let max = geometry.spare_superblocks();
+    let max = geometry.spare_superblocks() / u64::from(geometry.cleaning_groups);
     if (min..=max).contains(&u64::from(value)) {
         return Ok(());
     }

@@ -1,0 +1,130 @@
+//! The drive with groups of dies that clean each for itself; see [`crate::ftl::cleaners`].
+//!
+//! Collection works on the group at hand, so the rest of the drive need not know of groups: whoever has to do with one
+//! takes it to hand for that time. A drive that cleans as a whole has one group, always at hand.
+
+use crate::device::Device;
+use crate::ftl::StreamId;
+use crate::ftl::collector::Collector;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// The group whose cleaning is at hand.
+    #[inline(always)]
+    pub(in crate::device) fn group_at_hand(&self) -> u32 {
+        if OPTIONS { self.cleaners.as_ref().map_or(0, |cleaners| cleaners.at_hand()) } else { 0 }
+    }
+
+    /// Does something with the cleaning of a group at hand.
+    #[inline(always)]
+    pub(in crate::device) fn in_group<R>(
+        &mut self,
+        group: u32,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        if !OPTIONS || self.cleaners.is_none() {
+            return work(self);
+        }
+        let before = self.group_at_hand();
+        self.take_to_hand(group);
+        let result = work(self);
+        self.take_to_hand(before);
+        result
+    }
+
+    /// The same with the group that cleans a superblock.
+    #[inline(always)]
+    pub(in crate::device) fn in_group_of<R>(
+        &mut self,
+        superblock: u32,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        if !OPTIONS || self.cleaners.is_none() {
+            return work(self);
+        }
+        let group = self.geometry().cleaning_group(superblock);
+        self.in_group(group, work)
+    }
+
+    /// The same with each group in turn.
+    pub(in crate::device) fn in_each_group(&mut self, mut work: impl FnMut(&mut Self)) {
+        for group in 0..self.geometry().cleaning_groups {
+            self.in_group(group, &mut work);
+        }
+    }
+
+    #[inline(never)]
+    fn take_to_hand(&mut self, group: u32) {
+        let Self { cleaners, collector, pacing, bursts, .. } = self;
+        if let Some(cleaners) = cleaners
+            && cleaners.at_hand() != group
+        {
+            cleaners.take_to_hand(group, (collector, pacing, bursts));
+        }
+    }
+
+    /// Collects in each group that has a reason; true if one did, or cancelled its debt.
+    #[inline(never)]
+    pub(in crate::device) fn collect_in_groups(&mut self) -> bool {
+        let mut any = false;
+        for group in 0..self.geometry().cleaning_groups {
+            if self.has_reason(group) {
+                any |= self.in_group(group, Self::collect_at_hand);
+            }
+        }
+        any
+    }
+
+    /// Whether a group may have something to collect, without a look at the details.
+    fn has_reason(&mut self, group: u32) -> bool {
+        let is_always =
+            self.config.options.background_gc.is_some() || !self.nand.due_for_reclaim().is_empty();
+        let free_superblocks = self.ftl.free_in(group);
+        let Self { cleaners, collector, pacing, .. } = self;
+        let waiting = cleaners.as_mut().and_then(|cleaners| cleaners.waiting_mut(group));
+        let (collector, pacing) = match waiting {
+            Some(cleaner) => (&mut cleaner.collector, &mut cleaner.pacing),
+            None => (collector, pacing),
+        };
+        is_always
+            || collector.owed_pages() > 0
+            || collector.may_move_unasked()
+            || pacing.must_collect(free_superblocks)
+    }
+
+    /// Number of pages of a stream with room, as [`Device::room_pages`], in the group at hand or else in the next one that
+    /// takes writes now: the stream goes on there. A unit that is begun stays where it is.
+    pub(in crate::device) fn room_in_any_group(&mut self, stream: StreamId) -> u32 {
+        for _ in 0..self.geometry().cleaning_groups {
+            let group = self.ftl.group_at_hand(stream);
+            let room_pages = self.in_group(group, |device| {
+                if device.is_host_held_back() { 0 } else { device.room_pages(stream) }
+            });
+            if room_pages > 0 || !self.ftl.is_unit_complete(stream) {
+                return room_pages;
+            }
+            self.ftl.turn(stream);
+        }
+        0
+    }
+
+    /// Victims and debts of each group.
+    fn collectors(&self) -> impl Iterator<Item = &Collector> {
+        let waiting = self.cleaners.iter().flat_map(|cleaners| cleaners.waiting());
+        waiting.map(|cleaner| &cleaner.collector).chain([&self.collector])
+    }
+
+    /// Whether the newest victim of any group held valid data.
+    pub(in crate::device) fn costs_collection(&self) -> bool {
+        self.collectors().any(|collector| collector.victim_valid_pages() > 0)
+    }
+
+    /// The streams of moved data of the group at hand.
+    pub(in crate::device) fn moved_streams(&self) -> &'static [StreamId] {
+        if self.cleaners.is_none() {
+            return &StreamId::MOVED;
+        }
+        let group = self.group_at_hand() as usize;
+        &StreamId::COLLECTED[group..=group]
+    }
+}

@@ -1,0 +1,103 @@
+//! Groups of dies that clean each for itself (`gc.victims = "per-group"`).
+//!
+//! Phenomenon: each group keeps a reserve of erased superblocks, chooses a victim among its own superblocks and moves
+//! the data within the group. So groups clean at different times: while one erases and programs what it moved, the dies
+//! of the others serve the host, whose writes go on in the next group that takes them. Source: firmware that divides its
+//! back end by channel or by die has one allocator and one cleaner for each part (Open-Channel drives, pblk; the "lines"
+//! of SPDK FTL are over all); no vendor says how many parts its drives have. Simplifications: `gc.free_low`,
+//! `gc.free_high`, bursts and targets count for each group; the moved data of a group is one stream; data leaves a group
+//! only by being overwritten. Tests: `tests/device/groups.rs`, `tests/formulas/groups.rs`.
+
+use serde::Deserialize;
+
+use super::collector::Collector;
+use super::pacing::{Bursts, Pacing};
+use super::{Ftl, StreamId};
+
+/// Most groups that clean each for itself: each has a stream of moved data.
+pub const CLEANING_GROUPS_MAX: u32 = StreamId::COLLECTED.len() as u32;
+
+/// The superblocks among which a victim is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VictimScope {
+    /// All: one victim at a time on the whole drive.
+    All,
+    /// Those of a group of dies: each group cleans for itself.
+    PerGroup,
+}
+
+/// The cleaning of one group: its victims, their times and their bursts.
+#[derive(Clone, Debug)]
+pub struct Cleaner {
+    /// Its victims and debts.
+    pub collector: Collector,
+    /// The times of its collection.
+    pub pacing: Pacing,
+    /// Its bursts, or `None` if it moves at once what it owes.
+    pub bursts: Option<Bursts>,
+}
+
+/// The cleaning of all groups but the one at hand, which the drive itself holds.
+#[derive(Clone, Debug)]
+pub struct Cleaners {
+    at_hand: u32,
+    /// By group; that of the group at hand stands for nothing.
+    waiting: Vec<Cleaner>,
+}
+
+impl Cleaners {
+    /// The groups of a drive, of which the first is at hand; `None` for a drive that cleans as a whole.
+    #[must_use]
+    pub fn new(groups: u32, cleaner: &Cleaner) -> Option<Box<Self>> {
+        let waiting = vec![cleaner.clone(); groups as usize];
+        (groups > 1).then(|| Box::new(Self { at_hand: 0, waiting }))
+    }
+
+    /// The group at hand.
+    #[inline]
+    #[must_use]
+    pub fn at_hand(&self) -> u32 {
+        self.at_hand
+    }
+
+    /// The cleaning of a group that is not at hand, or `None` of the one that is.
+    #[inline]
+    pub fn waiting_mut(&mut self, group: u32) -> Option<&mut Cleaner> {
+        self.waiting.get_mut(group as usize).filter(|_| group != self.at_hand)
+    }
+
+    /// The cleaning of the groups that are not at hand.
+    pub fn waiting(&self) -> impl Iterator<Item = &Cleaner> {
+        let at_hand = self.at_hand as usize;
+        self.waiting
+            .iter()
+            .enumerate()
+            .filter(move |(group, _)| *group != at_hand)
+            .map(|(_, cleaner)| cleaner)
+    }
+
+    /// Takes another group to hand, whose cleaning changes places with the given one of the group that was.
+    pub fn take_to_hand(
+        &mut self,
+        group: u32,
+        (collector, pacing, bursts): (&mut Collector, &mut Pacing, &mut Option<Bursts>),
+    ) {
+        for place in [self.at_hand, group] {
+            let cleaner = &mut self.waiting[place as usize];
+            std::mem::swap(collector, &mut cleaner.collector);
+            std::mem::swap(pacing, &mut cleaner.pacing);
+            std::mem::swap(bursts, &mut cleaner.bursts);
+        }
+        self.at_hand = group;
+    }
+}
+
+impl Ftl {
+    /// The group that writes a stream of moved data, on a drive whose groups clean each for itself; 0 for other streams.
+    #[must_use]
+    pub fn group_of_moved(&self, stream: StreamId) -> u32 {
+        let group = StreamId::COLLECTED.iter().position(|&collected| collected == stream);
+        group.map_or(0, |group| group as u32 % self.geometry.cleaning_groups)
+    }
+}
