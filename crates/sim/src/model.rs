@@ -33,6 +33,7 @@ use crate::ftl::cleaners::VictimScope;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
+use crate::nand::rank::ReadRank;
 
 /// Reason for the refusal of a model. Names the key, the value and the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -182,6 +183,8 @@ pub struct GcModel {
     pub victims: Option<Sourced<VictimScope>>,
     /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
     pub handle_isolation: Option<Sourced<Isolation>>,
+    /// Rank of the host's reads against cleaning on a die; absent: `first`.
+    pub host_reads: Option<Sourced<ReadRank>>,
     /// Rule for the time.
     pub pacing: Sourced<PacingKind>,
     /// Number of erased superblocks below which the host waits.

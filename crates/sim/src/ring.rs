@@ -88,6 +88,25 @@ impl<T: Copy + Default> Ring<T> {
         Some(entry)
     }
 
+    /// Adds an entry behind the last one that fits; false if none does, and nothing is added.
+    pub fn insert_behind_last(&mut self, entry: T, fits: impl Fn(&T) -> bool) -> bool {
+        let last = self.len();
+        let Some(index) = (0..last).rev().find(|&at| self.get(at).as_ref().is_some_and(&fits))
+        else {
+            return false;
+        };
+        self.push_back(entry);
+        for at in (index + 1..last).rev() {
+            if let (Some(moved), Some(place)) = (self.get(at), self.get_mut(at + 1)) {
+                *place = moved;
+            }
+        }
+        if let Some(place) = self.get_mut(index + 1) {
+            *place = entry;
+        }
+        true
+    }
+
     /// Removes the first entry that is wanted, or `None` if there is none; the others keep their order.
     pub fn take(&mut self, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
         let index =
@@ -138,6 +157,17 @@ mod tests {
                     let place = deque.iter().position(|&entry| entry == wanted);
                     let taken = place.and_then(|place| deque.remove(place));
                     assert_eq!(ring.take(|&entry| entry == wanted), taken);
+                }
+                if rng.chance(1, 40) {
+                    let wanted = value.saturating_sub(rng.below(20));
+                    let place = deque.iter().rposition(|&entry| entry <= wanted);
+                    assert_eq!(
+                        ring.insert_behind_last(value, |&entry| entry <= wanted),
+                        place.is_some()
+                    );
+                    if let Some(place) = place {
+                        deque.insert(place + 1, value);
+                    }
                 }
                 let index = rng.below(20) as usize;
                 assert_eq!(ring.get(index), deque.get(index).copied());

@@ -216,6 +216,7 @@ fn reads() -> Vec<Life> {
             &[("nand.page_register", "true"), ("interface.logical_block_bytes", "512")],
         ),
         small("independent-planes", &[("nand.independent_planes", "true")]),
+        small("reads-in-turn", &[("gc.host_reads", "in-turn"), ("nand.cache_program", "true")]),
         small("die-groups", &[("nand.die_groups", "2")]),
         small(
             "own-victims",

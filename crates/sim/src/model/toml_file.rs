@@ -59,6 +59,7 @@ gc.quantum_bytes = 0
 gc.rate_burst_bytes = 0
 gc.rate_iops = 0
 gc.handle_isolation = ''
+gc.host_reads = ''
 gc.victims = ''
 housekeeping.map_flush_bytes_max = 0
 housekeeping.map_flush_period_ns = 0

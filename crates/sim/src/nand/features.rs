@@ -6,6 +6,7 @@ use super::aging::wear::WearDrift;
 use super::array::spread::SpreadPercent;
 use super::moves::MovesByPlane;
 use super::pages::PageTimes;
+use super::rank::ReadRank;
 use super::slc::SlcTiming;
 use crate::geometry::Geometry;
 
@@ -47,6 +48,8 @@ pub struct NandFeatures {
     pub independent_planes: Option<u32>,
     /// Superblocks with one bit per cell.
     pub slc: Option<SlcTiming>,
+    /// Rank of the host's reads against cleaning.
+    pub read_rank: ReadRank,
     /// Blocks and layers take times of their own.
     pub spread: Option<SpreadPercent>,
 }

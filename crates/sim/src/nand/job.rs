@@ -150,7 +150,15 @@ impl Job {
         self.kind() == kind::PATROL
     }
 
-    /// Whether a host read may interrupt it.
+    /// Whether it moves data or makes room: a read for collection, a program of moved data, an erase.
+    pub(super) fn is_cleaning(self) -> bool {
+        let kind = self.kind();
+        let is_of_data = (kind::PROGRAM..kind::PARITY).contains(&kind);
+        let is_moved = || StreamId::ALL[(kind - kind::PROGRAM) as usize].is_moved();
+        kind == kind::GC_READ || kind == kind::ERASE || is_of_data && is_moved()
+    }
+
+    /// Whether a host read may interrupt it, where such reads go first.
     pub(super) fn is_suspendable(self) -> bool {
         self.is_program() || self.is_erase()
     }

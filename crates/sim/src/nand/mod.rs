@@ -10,8 +10,8 @@
 //! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
-//! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die. A channel
-//! serves in the order in which transfers become ready.
+//! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die, unless a drive
+//! gives host reads another [`rank`]. A channel serves in the order in which transfers become ready.
 
 pub mod aging;
 mod ahead;
@@ -26,6 +26,7 @@ mod overlap;
 pub mod pages;
 mod power_loss;
 pub mod programmed;
+pub mod rank;
 pub mod slc;
 
 use crate::events::EventTree;
@@ -40,6 +41,7 @@ use channels::{Channels, Claim};
 use fast::FastSuperblocks;
 use job::Job;
 use overlap::Overlap;
+use rank::ReadRank;
 
 pub use array::spread;
 pub use features::{NandFeatures, NandTiming, SuspendLimits};
@@ -81,6 +83,7 @@ pub struct Nand<const OPTIONS: bool = true> {
     channels: Channels,
     events: EventTree,
     overlap: Option<Overlap>,
+    read_rank: ReadRank,
     /// Busy time of dies since the start, summed, counted when an operation starts and when a read
     /// has to wait longer.
     pub die_busy_ns: u64,
@@ -114,6 +117,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             channels: Channels::new(geometry, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
             overlap,
+            read_rank: features.read_rank,
             die_busy_ns: 0,
         }
     }
@@ -189,8 +193,12 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
 
     #[inline(never)]
     fn queue(&mut self, die: u32, job: Job, now_ns: u64) {
+        let is_read = job.is_host_read() || OPTIONS && job.is_read_ahead();
+        let is_behind = OPTIONS && is_read && self.queue_behind_cleaning(die, job);
         let state = &mut self.dies[die as usize];
-        if job.is_host_read() {
+        if is_behind {
+            // It has its place.
+        } else if job.is_host_read() {
             state.host_reads.push_back(job);
         } else if OPTIONS && job.is_read_ahead() {
             self.ahead.push(die, job);

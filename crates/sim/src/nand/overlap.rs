@@ -6,7 +6,8 @@
 //! latency via NAND flash program and erase suspension" (FAST 2012). A batch of reads (those that
 //! wait when it begins) counts as one suspension. Each operation has a limit of suspensions, so
 //! that writes cannot starve. Simplifications: only the array's work can be suspended, not the
-//! transfer before it; the work done until then is not lost; reads of garbage collection wait.
+//! transfer before it; the work done until then is not lost; reads of garbage collection wait. Where reads of the host
+//! take their turn (`gc.host_reads`), cleaning is not suspended.
 //!
 //! Cache program. Phenomenon: a die has a second register, so the data of the next program crosses
 //! the channel during the array's work on this one. Source: ONFI `PROGRAM PAGE CACHE`.
@@ -140,7 +141,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         let side = &mut overlap.dies[die as usize];
         let cut_ns = now_ns.max(side.array_start_ns);
         if state.host_reads.is_empty()
-            || !job.is_suspendable()
+            || !self.read_rank.may_suspend(job)
             || side.suspensions >= limits.per_operation_max
             || cut_ns + limits.suspend_ns >= side.end_ns
         {

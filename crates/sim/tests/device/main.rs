@@ -8,6 +8,7 @@ mod aging;
 mod extends;
 mod groups;
 mod host;
+mod host_reads;
 mod latency;
 mod models;
 mod nand;

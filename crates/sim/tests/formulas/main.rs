@@ -6,6 +6,7 @@ mod common;
 
 mod evenness;
 mod groups;
+mod host_reads;
 mod shape;
 mod texture;
 mod theory;

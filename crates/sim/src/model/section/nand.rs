@@ -180,6 +180,7 @@ impl Check<'_> {
             past: self.past()?,
             independent_planes: self.independent_planes(geometry.unit_pages)?,
             slc: None,
+            read_rank: self.model.gc.host_reads.as_ref().map(|rank| rank.value).unwrap_or_default(),
             spread: nand
                 .spread
                 .as_ref()

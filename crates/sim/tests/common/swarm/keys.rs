@@ -243,6 +243,7 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("nand.die_groups", &["2", "3", "4", "8"]),
         ("gc.victims", &["per-group", "per-group", "all"]),
     ],
+    &[("gc.host_reads", &["in-turn", "in-turn", "first"])],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
     &[

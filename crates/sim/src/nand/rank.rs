@@ -1,0 +1,41 @@
+//! Rank of the host's reads against cleaning on a die (`gc.host_reads`).
+//!
+//! Phenomenon: firmware that serves reads first lets none wait for more than the operation in progress, and cleaning
+//! falls behind under many reads; firmware that gives cleaning an equal rank keeps its pace, and a read waits for what
+//! was queued before it. Source: priorities of reads over garbage collection and their cost in the tail (Wu and He, FAST
+//! 2012; tiny-tail flash, Yan et al., FAST 2017); no vendor says which rank its drives give. Simplifications: `first`
+//! passes whatever waits, `in-turn` whatever waits except moves and erases that came before, and does not suspend those;
+//! the order of cleaning itself never changes. Tests: `tests/device/host_reads.rs`, `tests/formulas/host_reads.rs`.
+
+use serde::Deserialize;
+
+use super::Nand;
+use super::job::Job;
+
+/// The rank of the host's reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadRank {
+    /// Before all other work that waits for the die.
+    #[default]
+    First,
+    /// Behind the cleaning that waited before.
+    InTurn,
+}
+
+impl ReadRank {
+    /// Whether a read of the host may interrupt an operation.
+    pub(super) fn may_suspend(self, job: Job) -> bool {
+        job.is_suspendable() && (self == Self::First || !job.is_cleaning())
+    }
+}
+
+impl<const OPTIONS: bool> Nand<OPTIONS> {
+    /// Puts a read for the host behind the cleaning that waits for its die, and behind the reads there; false if no
+    /// cleaning waits, or reads go first.
+    pub(super) fn queue_behind_cleaning(&mut self, die: u32, job: Job) -> bool {
+        let waits = |job: &Job| job.is_cleaning() || job.is_host_read() || job.is_read_ahead();
+        self.read_rank == ReadRank::InTurn
+            && self.dies[die as usize].others.insert_behind_last(job, waits)
+    }
+}
