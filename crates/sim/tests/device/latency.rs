@@ -56,6 +56,98 @@ fn depth_hides_latency_up_to_the_slowest_stage() {
     }
 }
 
+/// A stage that takes as long as this for a command bounds what depth can hide.
+const STAGE_NS: u64 = 40_000;
+
+/// A drive of which one stage is slow, the kind and pages of the commands that meet it, and the latency of one alone.
+struct Slow {
+    stage: &'static str,
+    host: HostSystem,
+    changes: &'static [(&'static str, &'static str)],
+    kind: OpKind,
+    /// The page of the command with each tag.
+    page: fn(u32) -> u64,
+    latency_ns: u64,
+}
+
+/// Every stage in the order in which a command meets it. A write takes its time in the buffer: NAND is fast there.
+fn slow_stages() -> [Slow; 9] {
+    const NO_HOST: HostSystem =
+        HostSystem { submit_ns: 0, port_ns: 0, complete_ns: 0, queue_depth: 32 };
+    const WAY: HostSystem = HostSystem { complete_ns: 90_000, ..NO_HOST };
+    let empty = |tag: u32| 100_000 + u64::from(tag);
+    let slow = |stage, changes, kind, page, latency_ns: u64| Slow {
+        stage,
+        host: WAY,
+        changes,
+        kind,
+        page,
+        latency_ns: 90_000 + latency_ns,
+    };
+    let (read, write) = (OpKind::Read, OpKind::Write);
+    let submitting = HostSystem { submit_ns: STAGE_NS, ..WAY };
+    let port = HostSystem { port_ns: STAGE_NS, ..WAY };
+    [
+        Slow { host: submitting, ..slow("processor of the host", &[], read, empty, 53_000) },
+        Slow { host: port, ..slow("port", &[], read, empty, 13_000) },
+        slow("controller", &[("controller.read_command_ns", "40_000")], read, empty, 48_000),
+        slow(
+            "two processors of the controller",
+            &[("controller.read_command_ns", "80_000"), ("controller.processors", "2")],
+            read,
+            empty,
+            88_000,
+        ),
+        slow("link", &[("interface.link_bytes_per_s", "102_400_000")], read, empty, 45_000),
+        slow(
+            "controller, writes",
+            &[("controller.write_command_ns", "40_000"), ("nand.program_ns", "1")],
+            write,
+            empty,
+            48_000,
+        ),
+        slow(
+            "link to the drive",
+            &[("interface.link_write_bytes_per_s", "102_400_000"), ("nand.program_ns", "1")],
+            write,
+            empty,
+            46_000,
+        ),
+        // The first page lies on die 0, and the ninth on die 2 of the same channel.
+        slow("die", &[("nand.read_ns", "30_000")], read, |_| 0, 5_000 + 40_000 + 8_000),
+        slow(
+            "channel",
+            &[("nand.channel_bytes_per_s", "102_400_000"), ("nand.read_ns", "10_000")],
+            read,
+            |tag| u64::from(tag % 2 * 8),
+            5_000 + 50_000 + 8_000,
+        ),
+    ]
+}
+
+/// Throughput at depth is min(depth / latency, bottleneck).
+#[test]
+fn depth_hides_latency_up_to_every_slow_stage() {
+    for Slow { stage, host, changes, kind, page, latency_ns } in slow_stages() {
+        for queue_depth in [1, 2, 3, 4, 8, 16, 32] {
+            let mut device = Device::new(small_config(Ratio::ONE, changes).behind(Some(host)));
+            closed_loop(&mut device, 32, 8, |tag| op(OpKind::Write, 4 * u64::from(tag), 4, tag));
+            device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
+            let begin = device.now().0;
+            let next = |tag| op(kind, page(tag), 1, tag);
+            closed_loop(&mut device, queue_depth, 4_000, next);
+            let measured = 4_000.0 * 1e9 / (device.now().0 - begin) as f64;
+            let formula =
+                (f64::from(queue_depth) * 1e9 / latency_ns as f64).min(1e9 / STAGE_NS as f64);
+            let ratio = measured / formula;
+            assert!(
+                (0.99..1.01).contains(&ratio),
+                "{stage}, QD {queue_depth}: {measured} of {formula}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_slower_of_processor_and_port_bounds_what_the_host_passes() {
     for (submit_ns, port_ns) in [(20_000, 13_000), (9_000, 40_000)] {
