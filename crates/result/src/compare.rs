@@ -9,6 +9,7 @@
 
 pub mod bootstrap;
 mod conditions;
+mod remarks;
 pub mod repeated;
 mod sides;
 
@@ -99,6 +100,9 @@ pub struct Figure {
     pub interval: Option<Interval>,
     /// The verdict.
     pub outcome: Outcome,
+    /// Warnings about the values, each with its side: `A: mixes two regimes: ...`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
 }
 
 /// The values of a figure over repeated runs.
@@ -184,7 +188,13 @@ fn figure(name: &str, a: &[&Run], b: &[&Run], question: &Question, chance: f64) 
     } else {
         outcome(name, difference, change, interval, question.threshold)
     };
-    Figure { metric: name.to_owned(), a: sum_a, b: sum_b, difference, change, interval, outcome }
+    let of_side = |(side, runs): (&str, &[&Run])| {
+        let texts = remarks::remarks(runs, name).into_iter();
+        texts.map(|text| format!("{side}: {text}")).collect::<Vec<_>>()
+    };
+    let marks = [("A", a), ("B", b)].into_iter().flat_map(of_side).collect();
+    let metric = name.to_owned();
+    Figure { metric, a: sum_a, b: sum_b, difference, change, interval, outcome, marks }
 }
 
 /// Whether the runs belong to several versions of the suite.

@@ -44,6 +44,9 @@ pub struct Answer {
     pub value: Option<f64>,
     /// Whether the run meets the expectation; a missing figure meets none.
     pub is_met: bool,
+    /// Warnings about the figure: two regimes, an unsteady state, and so on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
 }
 
 impl Expectation {
@@ -63,7 +66,9 @@ impl Expectation {
             Relation::Above => value > self.limit,
             Relation::Below => value < self.limit,
         });
-        Answer { expectation: self.text.clone(), value, is_met }
+        let of_figure = run.marks.iter().filter(|mark| mark.metric == self.metric);
+        let marks = of_figure.map(|mark| mark.text.clone()).collect();
+        Answer { expectation: self.text.clone(), value, is_met, marks }
     }
 }
 

@@ -4,9 +4,10 @@ mod common;
 
 use base::Rng;
 use result::compare::bootstrap::{difference_of_means, mean};
+use result::compare::repeated::repeated;
 use result::compare::{CHANCE, NothingInCommon, Outcome, Question, compare};
 use result::expectation::Expectation;
-use result::schema::{Run, RunStatus};
+use result::schema::{Mark, MarkKind, Run, RunStatus};
 
 const METRIC: &str = "iops_steady_mean";
 
@@ -139,6 +140,28 @@ fn runs_of_different_tests_and_unknown_figures_are_refused() {
     let unfinished = Run { status: RunStatus::Interrupted, ..run(1.0) };
     let refused = compare(&[&a], &[&unfinished], &Question::default()).unwrap_err().to_string();
     assert!(refused.contains("B of nothing"), "{refused}");
+}
+
+#[test]
+fn a_warning_about_a_figure_comes_with_it() {
+    let marked = |text: &str| {
+        let mark = Mark {
+            metric: METRIC.to_owned(),
+            kind: MarkKind::TwoRegimes,
+            text: text.to_owned(),
+            levels: None,
+        };
+        Run { marks: vec![mark], ..run(20_000.0) }
+    };
+    let (plain, early, late) = (run(20_000.0), marked("until 20 s"), marked("until 21 s"));
+    let question = Question { threshold: Some(0.05), ..Question::default() };
+    let of = |a: &[&Run], b: &[&Run]| compare(a, b, &question).unwrap()[0].figures[0].marks.clone();
+    assert_eq!(of(&[&plain], &[&early]), ["B: until 20 s"]);
+    assert_eq!(of(&[&early, &late, &plain], &[&plain]), ["A: until 20 s (2 of 3 runs)"]);
+    let repeated = repeated(&[&early, &plain], 1);
+    assert_eq!(repeated[0].marks, ["until 20 s (1 of 2 runs)"]);
+    let answer = "iops_steady_mean > 1".parse::<Expectation>().unwrap().answer(&early);
+    assert_eq!((answer.is_met, answer.marks), (true, vec!["until 20 s".to_owned()]));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::bootstrap::{Interval, mean};
+use super::remarks::remarks;
 use super::{Values, names};
 use crate::schema::Run;
 
@@ -18,6 +19,9 @@ pub struct Repeated {
     pub values: Values,
     /// The interval of the mean, or `None` with a single run.
     pub interval: Option<Interval>,
+    /// Warnings about the values, each with the number of its runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
 }
 
 /// The figures that all of these runs have, in the order of the catalogue.
@@ -26,7 +30,8 @@ pub fn repeated(runs: &[&Run], seed: u64) -> Vec<Repeated> {
     let of = |metric: String| {
         let value = |run: &&Run| run.metrics.get(&metric).copied().flatten();
         let values: Vec<f64> = runs.iter().filter_map(value).collect();
-        Repeated { values: Values::of(&values), interval: mean(&values, CHANCE, seed), metric }
+        let (interval, marks) = (mean(&values, CHANCE, seed), remarks(runs, &metric));
+        Repeated { values: Values::of(&values), interval, marks, metric }
     };
     names(runs, &[], &[]).into_iter().map(of).collect()
 }

@@ -9,7 +9,7 @@ use super::mixture;
 use super::rates::{full_intervals, iops, waf};
 use super::summary::{Summary, share_below};
 use crate::rows::{PhaseRows, SecondRow};
-use crate::schema::{Mark, Metrics};
+use crate::schema::{Mark, MarkKind, Metrics};
 
 /// Second at which the steady-state figures and graphs begin, unless a run says otherwise.
 pub const STEADY_FROM_S: u32 = 1_400;
@@ -69,6 +69,10 @@ impl Consistency {
             STEADY,
         ));
         marks.extend(mixture_marks(&metrics, &rows.seconds, ("iops_mean", &[]), WHOLE));
+        if warning.is_some() {
+            let unmarked = too_short_marks(&metrics, rows.seconds.len(), &marks);
+            marks.extend(unmarked);
+        }
         let warnings = warning.into_iter().collect();
         let steady_commands = steady.commands();
         Self { metrics, marks, warnings, steady_from_s, steady_commands, shape }
@@ -163,6 +167,23 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
     ] {
         metrics.insert(name.to_owned(), value);
     }
+}
+
+/// Marks the figures of steady state of a load too short for it, unless they have a mark.
+fn too_short_marks(metrics: &Metrics, length_s: usize, marked: &[Mark]) -> Vec<Mark> {
+    let is_steady = |name: &str| {
+        ["iops_steady_", STEADY, "waf_steady"].iter().any(|begin| name.starts_with(begin))
+            || OF_STEADY.contains(&name)
+    };
+    let known = metrics.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name);
+    let unmarked = known.filter(|name| marked.iter().all(|mark| mark.metric != **name));
+    let mark = |metric: &String| Mark {
+        metric: metric.clone(),
+        kind: MarkKind::TwoRegimes,
+        text: format!("not steady: the load ran for {length_s} s only"),
+        levels: None,
+    };
+    unmarked.filter(|name| is_steady(name)).map(mark).collect()
 }
 
 /// Marks a mean rate over `rows`, and other figures over them, if they mix two regimes.
@@ -274,6 +295,12 @@ mod tests {
         assert!(figures.warnings[0].contains("last 30%"), "{:?}", figures.warnings);
         assert_eq!(figures.metric("iops_steady_mean"), Some(5_100.0));
         assert_eq!(figures.metric("last400_stddev"), None);
+        for name in ["iops_steady_mean", "iops_steady_min", "latency_steady_ns_p99", "waf_steady"] {
+            let of_figure = figures.marks.iter().filter(|mark| mark.metric == name);
+            let texts: Vec<_> = of_figure.map(|mark| mark.text.as_str()).collect();
+            assert_eq!(texts, ["not steady: the load ran for 100 s only"], "{name}");
+        }
+        assert!(figures.marks.iter().all(|mark| mark.metric != "iops_peak_mean_first_60s"));
     }
 
     #[test]

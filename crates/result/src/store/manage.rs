@@ -53,9 +53,7 @@ impl RunDir {
     /// # Errors
     /// [`StoreError::InProgress`] or [`StoreError::OtherFiles`].
     pub fn check_removable(&self) -> Result<(), StoreError> {
-        if self.run.status == RunStatus::Running {
-            return Err(StoreError::InProgress { path: self.path.clone() });
-        }
+        self.check_ended()?;
         match other_file(&self.path)? {
             Some(name) => Err(StoreError::OtherFiles { path: self.path.clone(), name }),
             None => Ok(()),
@@ -71,10 +69,15 @@ impl RunDir {
 
     /// The lock of the writer, unless a living one has it.
     fn held(&self) -> Result<Hold, StoreError> {
-        if self.run.status == RunStatus::Running {
-            return Err(StoreError::InProgress { path: self.path.clone() });
-        }
+        self.check_ended()?;
         Ok(Hold::take(&self.path))
+    }
+
+    fn check_ended(&self) -> Result<(), StoreError> {
+        match self.run.status {
+            RunStatus::Running => Err(StoreError::InProgress { path: self.path.clone() }),
+            _ => Ok(()),
+        }
     }
 }
 
