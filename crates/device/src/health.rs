@@ -2,14 +2,16 @@
 //! alike.
 
 use std::fs::File;
+use std::sync::OnceLock;
 
 use base::Nanos;
 use target::IoError;
 use target::clock::Clock as _;
 use target::health::{Health, HealthProbe};
 
+use crate::ata::counters::{self, Written};
 use crate::ata::{self, smart::Attribute};
-use crate::describe::Protocol;
+use crate::describe::{DeviceReport, Protocol};
 use crate::host::clock::MonotonicClock;
 use crate::nvme;
 
@@ -23,6 +25,8 @@ pub struct DriveProbe {
     protocol: Protocol,
     name: String,
     clock: MonotonicClock,
+    /// Bytes and pages of the host at the first reading, on drives that count pages of unknown size.
+    first: OnceLock<(u64, u64)>,
 }
 
 impl DriveProbe {
@@ -31,7 +35,8 @@ impl DriveProbe {
         if protocol == Protocol::Other {
             return None;
         }
-        Some(Self { file: file.try_clone().ok()?, protocol, name: name.to_owned(), clock })
+        let (file, first) = (file.try_clone().ok()?, OnceLock::new());
+        Some(Self { file, protocol, name: name.to_owned(), clock, first })
     }
 
     fn read_nvme(&self) -> Result<Health, IoError> {
@@ -48,7 +53,11 @@ impl DriveProbe {
         let attributes = drive.attributes()?;
         // Optional, and missing in most older drives.
         let statistics = drive.statistics().unwrap_or_default();
-        Ok(of_ata(&attributes, &statistics, id.logical_block_bytes))
+        let mut health = of_ata(&attributes, &statistics, id.logical_block_bytes);
+        if let Some(written) = counters::written(&id.model, &attributes) {
+            add_written(&mut health, written, &self.first);
+        }
+        Ok(health)
     }
 }
 
@@ -69,6 +78,18 @@ impl HealthProbe for DriveProbe {
             Protocol::Other => Err(IoError::Unsupported(format!("{} has no SMART", self.name))),
         }
     }
+}
+
+/// Whether the drive tells the bytes programmed into its NAND. Asks it (needs root), and opens it for reading only.
+#[must_use]
+pub fn counts_nand_writes(report: &DeviceReport) -> bool {
+    let read = || {
+        let node = File::open(&report.node).ok()?;
+        let clock = MonotonicClock::start();
+        let probe = DriveProbe::new(&node, report.protocol, &report.name, clock)?;
+        probe.read().ok()?.nand_written_bytes
+    };
+    read().is_some()
 }
 
 fn of_nvme(log: &nvme::log::SmartLog) -> Health {
@@ -120,6 +141,24 @@ fn of_ata(
     }
 }
 
+/// Adds the vendor's counters; the standard's count of the host's bytes comes before the vendor's. Pages get the mean
+/// size that they had at the `first` reading, so that the ratio of two differences is that of the pages.
+fn add_written(health: &mut Health, written: Written, first: &OnceLock<(u64, u64)>) {
+    match written {
+        Written::Bytes { host, nand } => {
+            health.host_written_bytes = health.host_written_bytes.or(Some(host));
+            health.nand_written_bytes = Some(nand);
+        }
+        Written::Pages { host_bytes, host, all } => {
+            health.host_written_bytes = health.host_written_bytes.or(host_bytes);
+            let Some(bytes) = health.host_written_bytes.filter(|_| host > 0) else { return };
+            let (bytes, pages) = *first.get_or_init(|| (bytes, host));
+            let nand = u128::from(all) * u128::from(bytes) / u128::from(pages);
+            health.nand_written_bytes = u64::try_from(nand).ok();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +174,21 @@ mod tests {
         bytes[220] = 3;
         let health = of_nvme(&SmartLog::decode(&bytes));
         assert_eq!((health.temperature_c, health.throttle_count), (Some(37), Some(5)));
+    }
+
+    #[test]
+    fn pages_keep_their_size_from_reading_to_reading() {
+        let first = OnceLock::new();
+        let read = |host_bytes, host, all| {
+            let mut health = Health::default();
+            let written = Written::Pages { host_bytes: Some(host_bytes), host, all };
+            add_written(&mut health, written, &first);
+            health.nand_written_bytes.unwrap()
+        };
+        let before = read(32_000_000, 1_000, 3_000);
+        // Half-full pages since: 200 pages for the host, and 400 of the drive itself.
+        let after = read(35_200_000, 1_200, 3_600);
+        assert_eq!((before, after - before), (96_000_000, 600 * 32_000));
     }
 
     #[test]

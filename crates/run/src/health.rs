@@ -1,7 +1,8 @@
 //! The health of a drive before, during and after a run.
 //!
 //! Reading it costs the drive time. Only NVMe drives, which have a separate queue for it, are read
-//! during a measurement. No drive is read while it rests, because that would wake it.
+//! during a measurement; others that count NAND writes are read between two phases. No drive is read
+//! while it rests, because that would wake it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,9 @@ use target::{IoError, Testable};
 pub(crate) struct Watch {
     probe: Arc<dyn HealthProbe>,
     before: HealthSnapshot,
+    /// The samples between two phases.
+    between: Vec<HealthSample>,
+    is_resting: Arc<AtomicBool>,
     /// Dropped to stop the thread.
     stop: Sender<()>,
     looking: JoinHandle<Vec<HealthSample>>,
@@ -35,16 +39,27 @@ impl Watch {
         let before = probe.read().map_err(|error| not_read(&error))?;
         let (stop, stopped) = channel();
         let beside = Arc::clone(&probe);
+        let rests = Arc::clone(&is_resting);
         let looking = std::thread::spawn(move || {
             let mut samples = Vec::new();
             while stopped.recv_timeout(beside.interval()) == Err(RecvTimeoutError::Timeout) {
-                if beside.is_harmless() && !is_resting.load(Ordering::Relaxed) {
+                if beside.is_harmless() && !rests.load(Ordering::Relaxed) {
                     samples.extend(sample(&*beside));
                 }
             }
             samples
         });
-        Ok(Some(Self { probe, before: snapshot(&before), stop, looking }))
+        let (before, between) = (snapshot(&before), Vec::new());
+        Ok(Some(Self { probe, before, between, is_resting, stop, looking }))
+    }
+
+    /// Reads a drive that counts NAND writes and is not read during a measurement. Call it while no command is
+    /// outstanding.
+    pub(crate) fn look_between_phases(&mut self) {
+        let counts = self.before.nand_written_bytes.is_some();
+        if counts && !self.probe.is_harmless() && !self.is_resting.load(Ordering::Relaxed) {
+            self.between.extend(sample(&*self.probe));
+        }
     }
 
     /// The health so far, so that a later crash does not lose it.
@@ -55,12 +70,13 @@ impl Watch {
     /// Reads the health for the last time; returns all samples and the reasons to trust the figures
     /// less.
     pub(crate) fn finish(self) -> (Health, Vec<String>) {
-        let Self { probe, before, stop, looking } = self;
+        let Self { probe, before, between: mut samples, stop, looking, .. } = self;
         drop(stop);
-        let Ok(samples) = looking.join() else {
-            let health = Health { before: Some(before), after: None, samples: Vec::new() };
+        let Ok(during) = looking.join() else {
+            let health = Health { before: Some(before), after: None, samples };
             return (health, vec!["the watch over the drive's health died".to_owned()]);
         };
+        samples.extend(during);
         let (after, warnings) = match probe.read() {
             Ok(after) => {
                 let after = snapshot(&after);

@@ -28,6 +28,7 @@ use self::resume::Continuation;
 pub use self::resume::check_continuation;
 use crate::error::RunError;
 use crate::event::{Event, Length};
+use crate::health::Watch;
 use crate::jobs::JobRecord;
 use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
@@ -69,7 +70,7 @@ pub fn run<T: Testable>(
     session.home = home;
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
-    let watch = session.watch_health(target);
+    session.watch_health(target);
     for step in &plan.procedure.steps[first..] {
         session.step(target, step, control)?;
         if session.run.status != RunStatus::Running {
@@ -77,7 +78,7 @@ pub fn run<T: Testable>(
         }
     }
     session.rest_as_found(target);
-    session.end_watches(watch);
+    session.end_watches();
     session.finish(control)
 }
 
@@ -223,6 +224,8 @@ struct Session {
     writer: RunWriter,
     failure: Option<RunError>,
     power: Option<PowerWatch>,
+    /// The watch over the drive's health, or `None` if it reports none.
+    health: Option<Watch>,
     /// Whether the target rests: no code may send it a command.
     is_resting: Arc<AtomicBool>,
     /// Whether the power-saving settings of link and drive differ from the original ones.
@@ -254,6 +257,7 @@ impl Session {
             writer,
             failure: None,
             power,
+            health: None,
             is_resting: Arc::default(),
             rest_switched: false,
         }
@@ -339,7 +343,9 @@ impl Session {
             self.run.status = RunStatus::Interrupted;
             return Ok(());
         }
+        self.look_between_phases();
         let (mut phase, mut rows) = self.phase(target, spec, control);
+        self.look_between_phases();
         if let Some(power) = &self.power {
             power.fill(phase.start_ns, &mut rows.seconds);
         }

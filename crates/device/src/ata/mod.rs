@@ -5,6 +5,7 @@
 //! procedure of a secure erase. Source of all layouts: ACS-3 (INCITS 522).
 
 pub mod command;
+pub mod counters;
 pub mod identify;
 pub mod security;
 pub mod smart;

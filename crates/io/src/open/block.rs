@@ -70,6 +70,7 @@ impl Unopened for BlockDevice {
         let word = device.confirmations.first();
         Ok(Described {
             purge_options: device::purge::survey(&device),
+            counts_nand_writes: device::health::counts_nand_writes(&device),
             obstacles: device.in_use.iter().cloned().map(IoError::from).collect(),
             needs: word.map(|word| confirmation(&quoted(word), has_contents)),
             ..Described::harmless(identity, limits)

@@ -23,6 +23,8 @@ pub struct Described {
     pub purge_options: Vec<PurgeOption>,
     /// Whether it is a file that the run creates.
     pub is_new: bool,
+    /// Whether the pages or bytes programmed into its NAND are counted.
+    pub counts_nand_writes: bool,
     /// The reasons for a refusal now, in the order of the checks.
     pub obstacles: Vec<IoError>,
     /// The argument that a run needs, e.g. `--erase SERIAL`, or `None` if it needs none.
@@ -38,6 +40,7 @@ impl Described {
             memory_bytes: 0,
             purge_options: Vec::new(),
             is_new: false,
+            counts_nand_writes: false,
             obstacles: Vec::new(),
             needs: None,
         }

@@ -28,6 +28,10 @@ impl Unopened for Simulated {
     fn describe(&self) -> Result<Described, IoError> {
         let (identity, limits) = sim::describe(&self.spec, &self.name, &self.settings)?;
         let memory_bytes = sim::memory_bytes(&self.name, &self.settings)?;
-        Ok(Described { memory_bytes, ..Described::harmless(identity, limits) })
+        Ok(Described {
+            memory_bytes,
+            counts_nand_writes: true,
+            ..Described::harmless(identity, limits)
+        })
     }
 }

@@ -8,6 +8,11 @@ use crate::schema::{Health, HealthSample, HealthSnapshot};
 /// Counters of NAND often advance in steps of tens of MiB: below this a ratio would be noise.
 const RATIO_BYTES_MIN: u64 = 1_000_000_000;
 
+/// Counters of SATA vendors advance in steps of a GiB: below this a ratio is more than 3% off.
+const HOST_BYTES_MIN: u64 = 32 << 30;
+/// A reading at most this far from the end of a phase is one beside it.
+const BESIDE_NS: u64 = 10_000_000_000;
+
 /// The health of a drive for a reader.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct HealthSummary {
@@ -141,9 +146,12 @@ fn temperatures(health: &Health) -> Option<(i32, i32)> {
     })
 }
 
+/// The ratio over a whole run, where enough was written for the steps of the counters.
 fn nand_over_host(before: Option<&HealthSnapshot>, after: Option<&HealthSnapshot>) -> Option<f64> {
     let grown = |reading: Reading| reading(after?)?.checked_sub(reading(before?)?);
-    let host = grown(|look| look.host_written_bytes).filter(|&bytes| bytes >= RATIO_BYTES_MIN)?;
+    let is_sata = before.is_some_and(|look| look.source == "ata-smart");
+    let least = if is_sata { HOST_BYTES_MIN } else { RATIO_BYTES_MIN };
+    let host = grown(|look| look.host_written_bytes).filter(|&bytes| bytes >= least)?;
     let nand = grown(|look| look.nand_written_bytes)?;
     Some(nand as f64 / host as f64)
 }
@@ -166,6 +174,19 @@ pub fn waf_between(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Opt
     let (first, last) = (updates.first()?, updates.last()?);
     let host = last.0.checked_sub(first.0).filter(|bytes| *bytes > 0)?;
     Some(last.1.checked_sub(first.1)? as f64 / host as f64)
+}
+
+/// The same for a drive that is read only between phases, from the reading before to the one after: both at most
+/// [`BESIDE_NS`] away, and the host wrote enough for counters in GiB. `None` otherwise.
+#[must_use]
+pub fn waf_around(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Option<f64> {
+    let before = samples.iter().rfind(|sample| sample.at_ns <= from_ns);
+    let after = samples.iter().find(|sample| sample.at_ns >= until_ns);
+    let (before, after) = (before?, after?);
+    let is_beside = from_ns - before.at_ns <= BESIDE_NS && after.at_ns - until_ns <= BESIDE_NS;
+    let host = after.host_written_bytes?.checked_sub(before.host_written_bytes?)?;
+    let nand = after.nand_written_bytes?.checked_sub(before.nand_written_bytes?)?;
+    (is_beside && host >= HOST_BYTES_MIN && nand > 0).then(|| nand as f64 / host as f64)
 }
 
 #[cfg(test)]
@@ -269,6 +290,19 @@ mod tests {
         assert_eq!(waf_between(&all, 0, u64::MAX), Some(3.0));
         assert_eq!(waf_between(&all, 65_000_000_000, 250_000_000_000), Some(3.0));
         assert_eq!(waf_between(&all, 65_000_000_000, 150_000_000_000), None, "one update");
+    }
+
+    #[test]
+    fn readings_between_phases_count_what_is_between_them() {
+        let gib = |count: u64| count << 30;
+        let all = samples(&[(0, 0, 0), (100, gib(40), gib(40)), (500, gib(140), gib(290))]);
+        let at = |seconds: u64| seconds * 1_000_000_000;
+        assert_eq!(waf_around(&all, at(101), at(499)), Some(2.5));
+        assert_eq!(waf_around(&all, at(1), at(99)), Some(1.0));
+        assert_eq!(waf_around(&all, at(300), at(499)), None, "the last part of a phase");
+        assert_eq!(waf_around(&all, at(501), at(600)), None, "no reading after");
+        let little = samples(&[(0, 0, 0), (10, gib(2), gib(3))]);
+        assert_eq!(waf_around(&little, at(1), at(9)), None, "counters in GiB");
     }
 
     #[test]

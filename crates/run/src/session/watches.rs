@@ -11,21 +11,26 @@ use crate::power::PowerWatch;
 
 impl Session {
     /// Begins to read the health, if the drive reports it.
-    pub(super) fn watch_health<T: Testable>(&mut self, target: &T) -> Option<Watch> {
+    pub(super) fn watch_health<T: Testable>(&mut self, target: &T) {
         let watch = Watch::start(target, Arc::clone(&self.is_resting)).unwrap_or_else(|warning| {
             self.warn(warning);
             None
         });
         let so_far = watch.as_ref().map(Watch::so_far);
         self.keep_health(so_far);
-        watch
+        self.health = watch;
+    }
+
+    /// Reads the counters of a drive that is not read during a phase.
+    pub(super) fn look_between_phases(&mut self) {
+        self.health.iter_mut().for_each(Watch::look_between_phases);
     }
 
     /// Reads the health for the last time; returns the reasons to trust the figures less.
-    pub(super) fn end_watches(&mut self, health: Option<Watch>) {
+    pub(super) fn end_watches(&mut self) {
         let power = self.power.take().map(PowerWatch::finish).unwrap_or_default();
         power.into_iter().for_each(|warning| self.warn(warning));
-        if let Some(watch) = health {
+        if let Some(watch) = self.health.take() {
             let (health, warnings) = watch.finish();
             self.keep_health(Some(health));
             warnings.into_iter().for_each(|warning| self.warn(warning));

@@ -8,7 +8,7 @@
 
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Mark, MarkKind, Phase};
-use result::stats::health::waf_between;
+use result::stats::health::{waf_around, waf_between};
 use result::stats::rates::waf;
 
 use super::{Figures, Measured, Part};
@@ -18,6 +18,8 @@ use super::{Figures, Measured, Part};
 const FRESH_PERCENT: u64 = 2;
 /// A WAF that differs by more than this share from the one before is not steady.
 const STEADY_SHARE: f64 = 0.05;
+/// Source of the health of drives that are read only between phases.
+const ATA: &str = "ata-smart";
 
 /// The source of a write amplification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +129,10 @@ pub(crate) fn split(part: Part<'_>, bytes: u64) -> [(Phase, PhaseRows); 2] {
 fn counted(measured: &Measured<'_>, step: Part<'_>) -> Option<f64> {
     let health = measured.run.health.as_ref()?;
     let start_ns = step.phase.start_ns;
-    waf_between(&health.samples, start_ns, start_ns.saturating_add(step.phase.duration_ns))
+    let end_ns = start_ns.saturating_add(step.phase.duration_ns);
+    let is_sata = health.before.as_ref().is_some_and(|before| before.source == ATA);
+    let waf = if is_sata { waf_around } else { waf_between };
+    waf(&health.samples, start_ns, end_ns)
 }
 
 fn last_quarter(rows: &[SecondRow]) -> &[SecondRow] {
