@@ -5,6 +5,7 @@
 
 mod commands;
 mod jobs;
+pub mod outline;
 mod plan;
 mod purge;
 mod request;
@@ -22,6 +23,7 @@ use result::schema::{About, Load, Phase, Run, RunStatus, SCHEMA_VERSION, Span};
 use result::store::{RunWriter, StoreError, preflight};
 use target::{Identity, IoError, Testable};
 
+pub use self::outline::Outline;
 pub use self::plan::{Plan, plan};
 pub use self::request::{Control, Outcome, Request};
 use self::resume::Continuation;

@@ -8,14 +8,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use result::metrics::{catalogue, find};
-use result::rows::{PhaseRows, SecondRow};
-use result::schema::{Phase, Run};
+use result::schema::Run;
 use result::store::RunDir;
 use run::Test;
-use run::params::Params;
-use run::replay::Meter;
-use run::suite::{Chart, Figures, Measured, Site};
-use target::Target;
+use run::session::{Request, outline, plan};
+use run::suite::{Chart, Figures};
+use target::{Identity, Limits, Target};
 
 use common::simulated;
 
@@ -30,39 +28,13 @@ fn settings(test: Test) -> &'static str {
     }
 }
 
-/// A complete phase of a second with some bytes.
-fn phase(name: &str) -> (Phase, PhaseRows) {
-    let bytes = 1 << 20;
-    let phase = Phase {
-        name: name.to_owned(),
-        duration_ns: 1_000_000_000,
-        ios: 256,
-        bytes,
-        complete: true,
-        ..Phase::default()
-    };
-    let row = SecondRow {
-        duration_ns: phase.duration_ns,
-        ios: [0, phase.ios, 0, 0],
-        bytes: [0, bytes, 0, 0],
-        ..SecondRow::default()
-    };
-    (phase, PhaseRows { seconds: vec![row], latencies: Vec::new() })
-}
-
 /// The figures of a test after each of its phases has run once.
-fn figures_of(test: Test, site: &Site<'_>, example: &Run) -> Figures {
+fn figures_of(test: Test, identity: &Identity, limits: &Limits, example: &Run) -> Figures {
     let own = common::settings(settings(test)).into_iter();
-    let own: Vec<_> = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-    let params = Params::new(test.params(), &own).expect("known parameters");
-    let procedure = (test.definition().procedure)(&params, site).expect("a procedure");
-    let done = procedure.steps.iter().flat_map(|step| step.phases());
-    let (phases, rows): (_, Vec<_>) = done.map(|spec| phase(&spec.name)).unzip();
-    let run =
-        Run { test: test.name().to_owned(), config: procedure.config, phases, ..example.clone() };
-    let meter = Meter::default();
-    let measured = Measured { run: &run, rows: &rows, replay: Some(&meter), jobs: &[] };
-    procedure.figures.of(&measured)
+    let settings = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let request = Request { settings, ..Request::new(test, "library".into()) };
+    let plan = plan(&request, identity, limits).expect("a plan");
+    outline::figures(&plan, &Run { test: test.name().to_owned(), ..example.clone() })
 }
 
 /// Calls `look` with the figures of every test on a simulated drive.
@@ -71,9 +43,8 @@ fn of_every_test(mut look: impl FnMut(Test, Figures)) {
     let example = RunDir::open(&example).expect("the example run");
     let target = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
     let (identity, limits) = (target.identity(), target.limits());
-    let span_bytes = identity.capacity_bytes;
-    let site = Site { span_bytes, identity: &identity, limits: &limits, has_meter: true };
-    Test::ALL.into_iter().for_each(|test| look(test, figures_of(test, &site, example.run())));
+    let figures = |test| figures_of(test, &identity, &limits, example.run());
+    Test::ALL.into_iter().for_each(|test| look(test, figures(test)));
 }
 
 #[test]
