@@ -28,7 +28,7 @@ mod zones;
 pub const SUITE_VERSION: u32 = 1;
 
 pub use catalogue::catalogue;
-pub use definition::{Chapter, Chart, Definition, Review, ReviewEntry};
+pub use definition::{Chapter, Chart, Definition, QUICK_SPAN, Review, ReviewEntry};
 pub use measured::{Measured, Part};
 pub use procedure::{
     Action, Computed, Conditions, Config, Figures, Notes, PhaseSpec, Procedure, Step,

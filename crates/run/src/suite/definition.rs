@@ -1,5 +1,6 @@
 //! The declarations of a test: its entries in list, plan, review and charts.
 
+use base::Bytes;
 use serde::Serialize;
 
 use super::procedure::Procedure;
@@ -67,6 +68,8 @@ pub enum Review {
     Quick,
     /// The tests of the SNIA PTS.
     Pts,
+    /// No review: only the quick form of the test by itself.
+    Alone,
 }
 
 /// A run of a test in a review.
@@ -78,18 +81,44 @@ pub struct ReviewEntry {
     pub settings: &'static str,
     /// The share of spare area, or `None` for the span of the review.
     pub spare: Option<&'static str>,
+    /// Whether the run is left out of reviews of targets whose NAND writes nothing counts.
+    pub needs_counters: bool,
+    /// Whether a quick form has the whole target; otherwise the first [`QUICK_SPAN`] of it.
+    pub whole: bool,
+    /// What a quick form does not tell, in a sentence; empty for other runs.
+    pub lost: &'static str,
 }
+
+/// Span of quick forms.
+pub const QUICK_SPAN: Bytes = Bytes(4 << 30);
+
+/// What most quick forms do not tell.
+const LOST: &str =
+    "rare cases, the rest of the drive, and a steady state: it has 4 GiB and minutes";
 
 impl ReviewEntry {
     /// A run of the full review, with the test's defaults.
-    pub const FULL: Self = Self { review: Review::Full, settings: "", spare: None };
+    pub const FULL: Self = Self {
+        review: Review::Full,
+        settings: "",
+        spare: None,
+        needs_counters: false,
+        whole: false,
+        lost: "",
+    };
     /// A run of the PTS review, with the test's defaults.
-    pub const PTS: Self = Self { review: Review::Pts, settings: "", spare: None };
+    pub const PTS: Self = Self { review: Review::Pts, ..Self::FULL };
 
     /// A run of the quick review.
     #[must_use]
     pub const fn quick(settings: &'static str) -> Self {
-        Self { review: Review::Quick, settings, spare: None }
+        Self { review: Review::Quick, settings, lost: LOST, ..Self::FULL }
+    }
+
+    /// The quick form of a test that no quick review contains, with what it does not tell.
+    #[must_use]
+    pub const fn alone(settings: &'static str, lost: &'static str) -> Self {
+        Self { review: Review::Alone, settings, lost, ..Self::FULL }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::definition::{Definition, ReviewEntry};
+use super::definition::{Definition, Review, ReviewEntry};
 use super::open_loop::RATE;
 use super::tests::DEFINITIONS;
 use super::tests::steady_state::consistency;
@@ -57,6 +57,13 @@ impl Test {
     #[must_use]
     pub const fn reviews(self) -> &'static [ReviewEntry] {
         self.0.reviews
+    }
+
+    /// Its quick form, or `None` if it has none.
+    #[must_use]
+    pub fn quick(self) -> Option<&'static ReviewEntry> {
+        let is_quick = |entry: &&ReviewEntry| matches!(entry.review, Review::Quick | Review::Alone);
+        self.reviews().iter().find(is_quick)
     }
 
     /// The parameters of the test with the settings of the user over them.

@@ -20,7 +20,7 @@ use crate::jobs::{JobSpec, Jobs};
 use crate::params::{Param, Params};
 use crate::suite::{
     Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Measured, Notes,
-    Part, PhaseSpec, Procedure, Site, Step, TestSettings, rates, steps,
+    Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -47,7 +47,10 @@ pub(crate) const DEFINITION: Definition = Definition {
         steps::DATA,
     ],
     closed_loop: Some("it sets the rates itself, as shares of those that it finds"),
-    reviews: &[],
+    reviews: &[ReviewEntry::alone(
+        "points=4 time=2s alone_time=5s",
+        "six of ten rates of each kind, percentiles of slow drives, and cleaning: it has 4 GiB and a minute",
+    )],
     charts: &[Chart::HeatMap { table: "mean" }, Chart::HeatMap { table: "p99" }],
     procedure: Procedure::of::<Settings>,
 };

@@ -21,7 +21,7 @@ use crate::params::{Param, Params};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
     Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Measured, Notes,
-    Part, PhaseSpec, Procedure, Site, Step, TestSettings, rates, steps,
+    Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -59,7 +59,10 @@ pub(crate) const DEFINITION: Definition = Definition {
         precondition::RAW_CAPACITY,
     ],
     closed_loop: Some("it sets the rates itself, as shares of the one that it finds"),
-    reviews: &[],
+    reviews: &[ReviewEntry::alone(
+        "time=3s ratios=1,8 noises=random_write",
+        "other ratios and noises, percentiles of slow drives, and cleaning: it has 4 GiB",
+    )],
     charts: &[
         Chart::Curves { table: "random_write", units: &["ns"], log_rows: false },
         Chart::Curves { table: "sequential_write", units: &["ns"], log_rows: false },

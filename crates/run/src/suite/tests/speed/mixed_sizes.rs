@@ -14,8 +14,8 @@ use result::stats::findings::percent;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -40,7 +40,10 @@ pub(crate) const DEFINITION: Definition = Definition {
         steps::DATA,
     ],
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[],
+    reviews: &[ReviewEntry::alone(
+        "time=5s random_span=1GiB large_percents=0,10,50,100",
+        "other shares, percentiles of slow drives, and cleaning: it has 1 GiB",
+    )],
     charts: &[
         Chart::Curves { table: "reads", units: &["IOPS", "MB/s", "ns"], log_rows: false },
         Chart::Curves { table: "writes", units: &["IOPS", "MB/s", "ns"], log_rows: false },

@@ -42,7 +42,16 @@ pub(crate) const DEFINITION: Definition = Definition {
         steps::DATA,
     ],
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[ReviewEntry::FULL],
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry {
+            whole: true,
+            ..ReviewEntry::alone(
+                "levels=10,90 time=10s steady_time=30s random_span=1GiB",
+                "the level between, and the steady state of the random writes. It fills the whole target to both levels",
+            )
+        },
+    ],
     charts: &[Chart::Curves { table: "levels", units: &["IOPS", "MB/s", "ns"], log_rows: false }],
     procedure: Procedure::of::<Settings>,
 };

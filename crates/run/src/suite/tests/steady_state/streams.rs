@@ -20,8 +20,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, split};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
+    Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -50,7 +50,14 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
     ],
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[],
+    reviews: &[ReviewEntry {
+        whole: true,
+        ..ReviewEntry::alone(
+            "zones=1,8 zone_sizes=1GiB deallocate=true overwrites=1",
+            "other numbers and sizes of zones, zones that are overwritten without deallocation, and a steady state where \
+             one span of writes is too few. It writes the whole target six times",
+        )
+    }],
     charts: &[
         Chart::Curves { table: "waf", units: &["WAF"], log_rows: true },
         Chart::Curves { table: "rates", units: &["MB/s"], log_rows: true },

@@ -47,10 +47,21 @@ pub(crate) const DEFINITION: Definition = Definition {
         steps::DATA,
     ],
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[ReviewEntry {
-        settings: "patterns=uniform;zipf(0.8);zones(10:90) overwrites=1",
-        ..ReviewEntry::FULL
-    }],
+    reviews: &[
+        ReviewEntry {
+            settings: "patterns=uniform;zipf(0.8);zones(10:90) overwrites=1",
+            needs_counters: true,
+            ..ReviewEntry::FULL
+        },
+        ReviewEntry {
+            whole: true,
+            ..ReviewEntry::alone(
+                "patterns=uniform;zones(10:90) overwrites=1",
+                "the other patterns, and a steady state where one span of writes is too few: the mark `not steady` says \
+                 so. It writes the whole target six times",
+            )
+        },
+    ],
     charts: &[Chart::Curves { table: "zipf", units: &["WAF"], log_rows: false }],
     procedure: Procedure::of::<Settings>,
 };
