@@ -10,6 +10,7 @@ pub mod library;
 pub mod repeat;
 pub mod resume;
 pub mod runs;
+pub mod shell;
 pub mod sweep;
 pub mod trace;
 pub mod verify;
@@ -27,7 +28,7 @@ use run::{Placement, SpanRequest, Test, WORKERS_MAX, Workers};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
 #[derive(Debug, Parser)]
-#[command(name = "ssdlab", version, arg_required_else_help = true)]
+#[command(name = "ssdlab", version = env!("SSDLAB_VERSION"), arg_required_else_help = true)]
 pub struct Args {
     /// The verbs.
     #[command(subcommand)]
@@ -37,7 +38,7 @@ pub struct Args {
 /// The verb.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List real devices, drive models and tests
+    /// List real devices, drive models, tests, the keys of a test, or the defaults
     List(ListArgs),
     /// Run a test on one or more targets, or continue runs that ended early
     Run(resume::RunCommand),
@@ -92,6 +93,10 @@ pub enum Command {
     /// Read, analyse and convert traces of real work
     #[command(subcommand)]
     Trace(trace::TraceCommand),
+    /// Print the script that completes commands in a shell
+    Completions(shell::CompletionsArgs),
+    /// Write manual pages, one for each command
+    Man(shell::ManArgs),
 }
 
 /// The verbs for drive models.
@@ -134,6 +139,10 @@ pub enum Listed {
     Tests,
     /// Workloads that come with ssdlab.
     Workloads,
+    /// Defaults of the user.
+    Config,
+    /// One test.
+    Test(Test),
     /// The simulated drive of this target string.
     Drive(String),
 }
@@ -141,8 +150,8 @@ pub enum Listed {
 /// Arguments of `list`.
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
-    /// One list: devices, drives, hosts, tests or workloads; or all facts of a simulated drive: sim:NAME.
-    /// Default: all lists
+    /// One list: devices, drives, hosts, tests or workloads; config: the defaults of this user; or one thing: a test
+    /// such as `waf`, a simulated drive by sim:NAME. Default: all lists
     #[arg(value_name = "LIST", value_parser = parse_listed)]
     pub listed: Option<Listed>,
     /// Output on stdout
@@ -169,6 +178,9 @@ pub struct TestArgs {
     /// Set a parameter of the test, e.g. `duration=60s`
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
+    /// Quick form of the test: shorter, and with less to tell; `ssdlab list TEST` has both. --set and --span come first
+    #[arg(long)]
+    pub quick: bool,
     /// Workload of the test `workload`: a file, or one of `ssdlab list workloads`
     #[arg(long, value_name = "FILE")]
     pub workload: Option<String>,
@@ -254,8 +266,8 @@ impl RunArgs {
         drive: DriveArgs,
     ) -> Self {
         let (targets, spare, span) = (Vec::new(), Vec::new(), None);
-        let workload = None;
-        let test = TestArgs { test, targets, spare, span, settings, workload, common };
+        let (quick, workload) = (false, None);
+        let test = TestArgs { test, targets, spare, span, settings, quick, workload, common };
         let repeat = repeat::RepeatArgs::default();
         Self { test, drive, read_only: false, jobs: JobsArg::default(), repeat }
     }
@@ -351,18 +363,25 @@ pub struct SuiteArgs {
     pub jobs: JobsArg,
 }
 
-/// Arguments of `show`.
-#[derive(Debug, ClapArgs)]
-pub struct ShowArgs {
-    /// Runs: path, name, start of a name, or `latest`
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<String>,
+/// The library that a command reads or changes, and the form of its output.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct PlaceArgs {
     /// Directory of run directories
     #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
     pub library: PathBuf,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, ClapArgs)]
+pub struct ShowArgs {
+    /// Runs: path, name, start of a name, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 /// Arguments of `report`.
@@ -383,12 +402,8 @@ pub struct ReportArgs {
     /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 /// Arguments of `restore`.
@@ -419,15 +434,15 @@ impl Args {
             Command::Review(args) => args.suite.common.format,
             Command::Library(command) => command.format(),
             Command::Plan(args) => args.test.common.format,
-            Command::Compare(args) => args.format,
-            Command::Show(args) => args.format,
-            Command::Report(args) => args.format,
+            Command::Compare(args) => args.place.format,
+            Command::Show(args) => args.place.format,
+            Command::Report(args) => args.place.format,
             Command::Runs(args) => args.format(),
-            Command::Export(_) => Format::Text,
+            Command::Export(_) | Command::Completions(_) | Command::Man(_) => Format::Text,
             Command::Serve(args) => args.bench.format,
             Command::Site(args) => args.bench.format,
-            Command::Push(args) => args.format,
-            Command::Import(command) => command.args().format,
+            Command::Push(args) => args.place.format,
+            Command::Import(command) => command.args().place.format,
             Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
             Command::Expose(args) => args.format,
@@ -459,15 +474,25 @@ impl TestArgs {
     }
 }
 
+/// The lists by their words.
+pub const LISTS: [(&str, Listed); 6] = [
+    ("devices", Listed::Devices),
+    ("drives", Listed::Drives),
+    ("hosts", Listed::Hosts),
+    ("tests", Listed::Tests),
+    ("workloads", Listed::Workloads),
+    ("config", Listed::Config),
+];
+
 fn parse_listed(text: &str) -> Result<Listed, String> {
-    Ok(match text {
-        "devices" => Listed::Devices,
-        "drives" => Listed::Drives,
-        "hosts" => Listed::Hosts,
-        "tests" => Listed::Tests,
-        "workloads" => Listed::Workloads,
-        drive if drive.starts_with("sim:") => Listed::Drive(drive.to_owned()),
-        _ => return Err("expected devices, drives, hosts, tests, workloads or sim:NAME".to_owned()),
+    if text.starts_with("sim:") {
+        return Ok(Listed::Drive(text.to_owned()));
+    }
+    let list = LISTS.into_iter().find(|(word, _)| *word == text).map(|(_, list)| list);
+    let found = list.or_else(|| text.parse().ok().map(Listed::Test));
+    found.ok_or_else(|| {
+        let words = LISTS.map(|(word, _)| word).join(", ");
+        format!("expected {words}, a test such as consistency, or sim:NAME")
     })
 }
 

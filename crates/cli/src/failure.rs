@@ -12,6 +12,7 @@ use serde::Serialize;
 use serve::{PushError, ServeError};
 use study::exit::{self, EXIT_USAGE};
 
+use crate::args::Format;
 use crate::ui::out::{self, data, talk};
 
 pub use study::exit::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_UNSUPPORTED, EXIT_VERDICT};
@@ -141,12 +142,16 @@ fn usage(message: String) -> Failure {
     Failure { reason: "usage".to_owned(), message, exit_code: EXIT_USAGE }
 }
 
-/// Whether the arguments ask for JSON, read as text: for errors before the parse.
-pub fn wants_json() -> bool {
+/// Whether the arguments ask for JSON, read as text: for errors before the parse. `unsaid` is the format without
+/// `--format`.
+pub fn wants_json(unsaid: Format) -> bool {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let options: Vec<_> = words.take_while(|word| word != "--").collect();
-    options.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
-        || options.iter().any(|word| word == "--format=json")
+    let asks = |format: &str| {
+        options.windows(2).any(|pair| pair[0] == "--format" && pair[1] == format)
+            || options.iter().any(|word| *word == format!("--format={format}"))
+    };
+    asks("json") || unsaid == Format::Json && !asks("text")
 }
 
 /// The paragraphs of clap: one sentence, a hint, and the usage.
@@ -177,7 +182,7 @@ pub fn usage_exit(error: &clap::Error) -> std::process::ExitCode {
     } else {
         talk!("{}", brief.trim_end());
     }
-    if is_error && wants_json() {
+    if is_error && out::is_document() {
         data!("{}", serde_json::json!({ "error": usage_document(&brief), "run_dirs": [] }));
     }
     std::process::ExitCode::from(if is_error { EXIT_USAGE } else { EXIT_DONE })

@@ -6,25 +6,27 @@
 
 mod args;
 mod cmd;
+mod defaults;
 mod failure;
+mod help;
 mod inputs;
 mod output_file;
 mod parts;
 mod prepare;
+mod quick;
 mod request;
 mod stop;
 mod ui;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::advise::AdviseCommand;
 use args::library::LibraryCommand;
 use args::resume::RunCommand;
 use args::{Args, Command, DrivesCommand, Format};
+use defaults::Defaults;
 use failure::Failure;
-use ui::out;
+use ui::out::{self, talk};
 
 /// The maps of simulated drives are accessed at random; huge pages make that 10 to 20% faster.
 #[global_allocator]
@@ -32,28 +34,37 @@ static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
 
 fn main() -> ExitCode {
     io::huge_pages::on_exhausted(stop::out_of_memory);
-    out::set_document(failure::wants_json());
+    let loaded = Defaults::load();
+    let built_in = Defaults::built_in();
+    let defaults = loaded.as_ref().unwrap_or(&built_in);
+    out::set_document(failure::wants_json(defaults.format()));
     if let Some(code) = failure::of_words() {
         return ExitCode::from(code);
     }
-    let args = match Args::try_parse() {
-        Ok(args) => args,
+    let (args, taken) = match help::parse(defaults) {
+        Ok(parsed) => parsed,
         Err(error) => return failure::usage_exit(&error),
     };
     out::set_document(args.format() == Format::Json);
     let listening =
         stop::survive_file_limit().and_then(|()| stop::at_once()).map_err(anyhow::Error::from);
-    let code = listening.and_then(|()| dispatch(args)).unwrap_or_else(|error| {
-        let failure = Failure::from_error(&error);
-        failure.print();
-        failure.exit_code
-    });
+    // Help is there with wrong defaults, too; nothing else is.
+    let ready = listening.and(loaded);
+    let code =
+        ready.and_then(|defaults| dispatch(args, &defaults, &taken)).unwrap_or_else(|error| {
+            let failure = Failure::from_error(&error);
+            failure.print();
+            failure.exit_code
+        });
     ExitCode::from(failure::of_output().unwrap_or(code))
 }
 
-fn dispatch(args: Args) -> anyhow::Result<u8> {
+fn dispatch(args: Args, defaults: &Defaults, taken: &[String]) -> anyhow::Result<u8> {
+    taken.iter().for_each(|sentence| talk!("{sentence}"));
     match args.command {
-        Command::List(args) => cmd::list::run(&args),
+        Command::List(args) => cmd::about::list::run(&args, defaults),
+        Command::Completions(args) => cmd::about::shell::completions(&args),
+        Command::Man(args) => cmd::about::shell::man(&args),
         Command::Run(RunCommand::New(args)) => cmd::run::run(&args),
         Command::Run(RunCommand::Resume(args)) => cmd::run::resume::run(&args),
         Command::Review(args) => cmd::review::run(&args),

@@ -6,24 +6,21 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ::target::{Identity, TargetSpec};
-use base::Bytes;
 use device::meter::MeterSpec;
 use io::open::Described;
 use result::schema::{self, Run, RunStatus};
 use result::store::{self, RunDir};
-use run::suite::{Review, ReviewEntry, in_proportion};
+use run::suite::{QUICK_SPAN, Review, ReviewEntry};
 use run::{Outcome, RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
 use crate::cmd::plan::{self, Cost};
 use crate::cmd::run::{Call, Done, Job, Origin, one_of};
 use crate::prepare::{self, Looked, Prepared};
+use crate::quick::fitting;
 use crate::request;
 use crate::ui::progress::Progress;
 use study::pool::{self, Limits};
-
-/// Span of a quick review.
-const QUICK_SPAN: Bytes = Bytes(4 << 30);
 
 /// One run of a suite.
 pub struct Part {
@@ -136,6 +133,11 @@ fn part(
     (test, entry): (Test, &ReviewEntry),
 ) -> anyhow::Result<Part> {
     let capacity_bytes = described.identity.capacity_bytes;
+    let name = test.name();
+    anyhow::ensure!(
+        described.counts_nand_writes || !entry.needs_counters,
+        "nothing counts what the drive programs into its NAND; `ssdlab run {name}` implies it from the rate"
+    );
     let is_short = review == Review::Quick && capacity_bytes > QUICK_SPAN.0;
     let whole = if is_short { SpanRequest::Bytes(QUICK_SPAN) } else { SpanRequest::Default };
     let spare = |share: &str| share.parse().map(SpanRequest::Spare);
@@ -183,18 +185,6 @@ fn refuse_unknown(args: &SuiteArgs, review: Review) -> anyhow::Result<()> {
         setting.0.params_with(&own_settings(args, setting.0))?;
     }
     Ok(())
-}
-
-/// The settings with sizes in proportion to a simulated drive, and without sizes that the target has
-/// no room for: a default adapts to a small target, a setting is refused.
-fn fitting(settings: &str, identity: &Identity) -> String {
-    let fitted = |setting: &str| {
-        let (name, value) = setting.split_once('=')?;
-        let Ok(size) = value.parse::<Bytes>() else { return Some(setting.to_owned()) };
-        let size = in_proportion(size, identity);
-        (size.0 <= identity.capacity_bytes).then(|| format!("{name}={size}"))
-    };
-    settings.split_whitespace().filter_map(fitted).collect::<Vec<_>>().join(" ")
 }
 
 /// The settings of the user for this test.

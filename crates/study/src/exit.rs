@@ -20,6 +20,17 @@ pub const EXIT_UNSUPPORTED: u8 = 5;
 /// Stopped by the user.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
+/// Every exit code with its meaning, for help and documentation.
+pub const TABLE: [(u8, &str); 7] = [
+    (EXIT_DONE, "done"),
+    (EXIT_VERDICT, "a test decided no, an expectation failed, or a comparison found a regression"),
+    (EXIT_USAGE, "the call is wrong; nothing was done"),
+    (EXIT_REFUSED, "refused as unsafe; nothing was changed"),
+    (EXIT_IO, "the device, a file or the operating system failed"),
+    (EXIT_UNSUPPORTED, "this machine or target cannot do it"),
+    (EXIT_INTERRUPTED, "interrupted; what was measured is kept"),
+];
+
 /// The word and the exit code of an error of a run.
 #[must_use]
 pub fn of_run(error: &RunError) -> (&'static str, u8) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::Format;
+use super::{Format, PlaceArgs};
 
 /// The library and its page.
 #[derive(Debug, ClapArgs)]
@@ -67,10 +67,6 @@ pub struct PushArgs {
     /// File with the token of the server
     #[arg(long, value_name = "FILE")]
     pub token_file: PathBuf,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }

@@ -1,11 +1,9 @@
 //! Arguments of `compare`.
 
-use std::path::PathBuf;
-
 use base::Ratio;
 use clap::Args as ClapArgs;
 
-use super::Format;
+use super::PlaceArgs;
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -27,10 +25,6 @@ pub struct CompareArgs {
     /// Seed of the intervals
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = super::whole::<u64, 0, { u64::MAX }>)]
     pub seed: u64,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::Format;
+use super::PlaceArgs;
 
 /// The program whose results are read.
 #[derive(Debug, Subcommand)]
@@ -33,12 +33,8 @@ pub struct ImportArgs {
     /// Say that the drive was a simulated one
     #[arg(long)]
     pub simulated: bool,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 impl ImportCommand {

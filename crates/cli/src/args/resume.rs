@@ -10,7 +10,7 @@ use super::{Format, JobsArg, RunArgs};
 const RESUME: &str = "resume";
 
 /// Arguments that define a run; a continued run takes them from its request.
-const SAID_AT_FIRST: [&str; 20] = [
+const SAID_AT_FIRST: [&str; 21] = [
     "test",
     "targets",
     "spare",
@@ -18,6 +18,7 @@ const SAID_AT_FIRST: [&str; 20] = [
     "purge",
     "meter",
     "settings",
+    "quick",
     "workload",
     "seed",
     "read_only",

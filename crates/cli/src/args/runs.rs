@@ -1,10 +1,8 @@
 //! Arguments of `runs`.
 
-use std::path::PathBuf;
-
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::{Format, parse_word};
+use super::{Format, PlaceArgs, parse_word};
 
 /// Arguments of `runs` and of its verbs.
 #[derive(Debug, ClapArgs)]
@@ -44,12 +42,8 @@ pub struct ListRunsArgs {
     /// Only runs that began on this day or later (UTC), e.g. 2026-11-24
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     pub since: Option<String>,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 /// Arguments of `runs rm`.
@@ -58,12 +52,8 @@ pub struct RemoveArgs {
     /// Runs by their whole names
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 /// Arguments of `runs note`.
@@ -84,21 +74,17 @@ pub struct NoteArgs {
     /// Remove its tags first
     #[arg(long)]
     pub no_tags: bool,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }
 
 impl RunsArgs {
     /// Output on stdout.
     pub fn format(&self) -> Format {
         match &self.verb {
-            None => self.list.format,
-            Some(RunsVerb::Rm(args)) => args.format,
-            Some(RunsVerb::Note(args)) => args.format,
+            None => self.list.place.format,
+            Some(RunsVerb::Rm(args)) => args.place.format,
+            Some(RunsVerb::Note(args)) => args.place.format,
         }
     }
 }

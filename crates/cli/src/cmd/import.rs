@@ -24,11 +24,11 @@ pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     };
     let args = command.args();
     let sheets = read(&args.paths)?;
-    preflight(&args.library, 0)?;
+    preflight(&args.place.library, 0)?;
     let call = call(format, args);
     let mut dirs = Vec::new();
     for sheet in sheets {
-        dirs.push(write(&args.library, sheet, &call)?);
+        dirs.push(write(&args.place.library, sheet, &call)?);
     }
     print(args, &dirs)?;
     Ok(EXIT_DONE)
@@ -56,7 +56,7 @@ fn call(format: &str, args: &ImportArgs) -> Call {
 }
 
 fn print(args: &ImportArgs, dirs: &[PathBuf]) -> anyhow::Result<()> {
-    if args.format == Format::Json {
+    if args.place.format == Format::Json {
         let shown = |dir: &PathBuf| dir.display().to_string();
         let dirs: Vec<_> = dirs.iter().map(shown).collect();
         data!("{}", serde_json::json!({ "run_dirs": dirs }));

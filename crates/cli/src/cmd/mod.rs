@@ -1,12 +1,12 @@
 //! One file per command; each returns the exit code.
 
+pub mod about;
 pub mod advise;
 pub mod bench;
 pub mod drives;
 pub mod expose;
 pub mod import;
 pub mod library;
-pub mod list;
 pub mod plan;
 pub mod report;
 pub mod restore;

@@ -14,6 +14,7 @@ use run::{Request, SpanRequest};
 use crate::args::{Format, RunArgs, TestArgs};
 use crate::failure::{EXIT_DONE, Failure};
 use crate::prepare::{self, Wish};
+use crate::quick;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
 
@@ -23,6 +24,7 @@ const ASSUMED_RANDOM_BYTES_PER_S: u64 = 80_000_000;
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
+    let args = &quick::filled(args, &looked)?;
     let (mut documents, mut totals) = (Vec::new(), Vec::new());
     for (text, target) in args.test.targets.iter().zip(looked.targets()) {
         let (of_target, written_bytes) = plan_target(args, text, &target.described)?;

@@ -22,10 +22,11 @@ const PAGE_BYTES_MAX: u64 = 64 << 20;
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();
     for name in &args.runs {
-        runs.push(RunDir::open(&resolve_run(&args.library, name)?)?);
+        runs.push(RunDir::open(&resolve_run(&args.place.library, name)?)?);
     }
     let runs_read = runs.iter().map(RunDir::path);
-    let inputs = Inputs::default().library(&args.library).runs(runs_read).page(args.web.as_deref());
+    let inputs =
+        Inputs::default().library(&args.place.library).runs(runs_read).page(args.web.as_deref());
     let inputs = inputs.words(args.words.as_deref());
     inputs.require_other(&args.output, "-o")?;
     let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
@@ -36,7 +37,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         words.add_to(&mut report)?;
     }
     let path = write_page(&args.output, &inputs, &page, &report)?;
-    match args.format {
+    match args.place.format {
         Format::Json => data!("{}", serde_json::json!({ "report": path })),
         Format::Text => data!("{path}"),
     }

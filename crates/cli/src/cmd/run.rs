@@ -19,6 +19,7 @@ use study::pool::{self, Demand};
 use crate::args::RunArgs;
 use crate::cmd::plan;
 use crate::prepare::{self, Looked, Prepared, Wish};
+use crate::quick;
 use crate::request;
 use crate::stop;
 use crate::ui::live::Live;
@@ -88,6 +89,7 @@ pub type Done = Result<Outcome, anyhow::Error>;
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
+    let args = &quick::filled(args, &looked)?;
     let planned = jobs(args, &looked)?;
     let (jobs, requests): (Vec<_>, Vec<_>) = repeated(args, &planned).into_iter().unzip();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());

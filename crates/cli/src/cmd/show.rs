@@ -26,10 +26,10 @@ const FILES_SHOWN_MAX: usize = 3;
 pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();
     for name in &args.runs {
-        let dir = resolve_run(&args.library, name)?;
+        let dir = resolve_run(&args.place.library, name)?;
         runs.push((dir.clone(), RunDir::open(&dir)?));
     }
-    if args.format == Format::Json {
+    if args.place.format == Format::Json {
         let document: Vec<_> = runs.iter().map(|(_, run)| run.run()).collect();
         data!("{}", serde_json::to_string_pretty(&document)?);
         return Ok(EXIT_DONE);

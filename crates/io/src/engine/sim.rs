@@ -86,6 +86,14 @@ pub fn extended_files(name: &str) -> Vec<PathBuf> {
     files.into_inner()
 }
 
+/// Refuses a `host=NAME` that is neither `none`, nor a built-in profile, nor the path of a readable one.
+///
+/// # Errors
+/// [`IoError::Usage`] with the known names.
+pub fn check_host(name: &str) -> Result<(), IoError> {
+    host_profile(name).map(drop)
+}
+
 /// A host profile by its built-in name or the path of a TOML file; `None` for no host.
 fn host_profile(name: &str) -> Result<Option<HostProfile>, IoError> {
     if name == NO_HOST {

@@ -10,7 +10,7 @@ use crate::ui::out::{data, is_document, talk};
 
 pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
     let token = Token::read(&args.token_file)?;
-    let paths = args.runs.iter().map(|run| resolve_run(&args.library, run));
+    let paths = args.runs.iter().map(|run| resolve_run(&args.place.library, run));
     let paths = paths.collect::<Result<Vec<_>, _>>()?;
     let mut pushed = Vec::new();
     for path in &paths {
@@ -22,7 +22,7 @@ pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
         }
         pushed.push(name);
     }
-    if args.format == Format::Json {
+    if args.place.format == Format::Json {
         data!("{}", serde_json::json!({ "pushed": pushed }));
     }
     Ok(EXIT_DONE)

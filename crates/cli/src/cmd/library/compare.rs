@@ -22,7 +22,7 @@ const BARS_SHOWN: usize = 5;
 const CONDITIONS_SHOWN: usize = 12;
 
 pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
-    let (a, b) = (side(&args.library, &args.a)?, side(&args.library, &args.b)?);
+    let (a, b) = (side(&args.place.library, &args.a)?, side(&args.place.library, &args.b)?);
     let question = Question {
         threshold: args.threshold.map(|share| share.as_f64()),
         metrics: args.metrics.clone(),
@@ -35,7 +35,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
     let compared =
         compare(&a, &b, &question).map_err(|error| RunError::Usage(error.to_string()))?;
     let is_regression = compared.iter().any(Comparison::is_regression);
-    match args.format {
+    match args.place.format {
         Format::Json => data!(
             "{}",
             serde_json::json!({
@@ -117,6 +117,9 @@ fn print(args: &CompareArgs, comparison: &Comparison) {
         table::print(
             &[heading.map(str::to_owned).to_vec()].into_iter().chain(rows).collect::<Vec<_>>(),
         );
+    }
+    for figure in &shown {
+        figure.marks.iter().for_each(|mark| data!("    {}, {mark}", figure.metric));
     }
     shown
         .iter()

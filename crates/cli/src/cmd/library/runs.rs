@@ -21,12 +21,12 @@ pub fn run(args: &RunsArgs) -> anyhow::Result<u8> {
 }
 
 fn list(args: &ListRunsArgs) -> Result<(), StoreError> {
-    let entries = store::list(&args.library)?;
+    let entries = store::list(&args.place.library)?;
     let (readable, rejected): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.run.is_ok());
     let runs: Vec<RunDir> = readable.into_iter().filter_map(|entry| entry.run.ok()).collect();
     let runs: Vec<_> = runs.iter().filter(|dir| fits(args, dir.run())).collect();
-    if args.format == Format::Json {
+    if args.place.format == Format::Json {
         let rejected = rejected.iter().map(|entry| {
             let reason = entry.run.as_ref().err().map(ToString::to_string);
             serde_json::json!({ "name": entry.name, "reason": reason })
@@ -40,7 +40,7 @@ fn list(args: &ListRunsArgs) -> Result<(), StoreError> {
     let rows = runs.iter().map(|dir| row(dir));
     let rows: Vec<_> = [heading.map(str::to_owned).to_vec()].into_iter().chain(rows).collect();
     if rows.len() == 1 {
-        data!("no run in {} fits", args.library.display());
+        data!("no run in {} fits", args.place.library.display());
     } else {
         table::print(&rows);
     }
@@ -99,7 +99,7 @@ fn print_rejected(entry: &LibraryEntry) {
 fn remove(args: &RemoveArgs) -> anyhow::Result<()> {
     let mut dirs = Vec::new();
     for name in &args.runs {
-        let path = args.library.join(name);
+        let path = args.place.library.join(name);
         let dir = RunDir::open(&path)?;
         if name.contains('/') || dir.run().run_id != *name {
             let words =
@@ -112,7 +112,7 @@ fn remove(args: &RemoveArgs) -> anyhow::Result<()> {
     for dir in dirs {
         dir.remove()?;
     }
-    match args.format {
+    match args.place.format {
         Format::Json => data!("{}", serde_json::json!({ "removed": args.runs, "error": null })),
         Format::Text => data!("removed {}", args.runs.join(", ")),
     }
@@ -120,13 +120,13 @@ fn remove(args: &RemoveArgs) -> anyhow::Result<()> {
 }
 
 fn note(args: &NoteArgs) -> anyhow::Result<()> {
-    let mut dir = RunDir::open(&resolve_run(&args.library, &args.run)?)?;
+    let mut dir = RunDir::open(&resolve_run(&args.place.library, &args.run)?)?;
     let About { label, note, tags } = dir.run().about.clone();
     let mut tags = if args.no_tags { Vec::new() } else { tags };
     tags.extend(args.tags.iter().filter(|tag| !tags.contains(tag)).cloned().collect::<Vec<_>>());
     let note = args.note.clone().or(note).filter(|note| !note.is_empty());
     dir.set_about(About { label: args.label.clone().or(label), note, tags })?;
-    match args.format {
+    match args.place.format {
         Format::Json => data!("{}", document(&dir)),
         Format::Text => data!("{}", dir.path().display()),
     }

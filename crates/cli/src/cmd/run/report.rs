@@ -111,6 +111,7 @@ impl Told {
             let value =
                 answer.value.map_or_else(|| "no such figure".to_owned(), |v| figure(v, unit));
             data!("expected {}: {verdict}, {value} in {}", answer.expectation, dir.display());
+            answer.marks.iter().for_each(|mark| data!("  {mark}"));
         }
         self.dirs().for_each(|dir| data!("{}", dir.display()));
     }
@@ -121,7 +122,8 @@ impl Told {
                 "run_dir": dir, "run_id": run.run_id, "test": run.test, "status": run.status,
                 "target": run.target.spec, "simulated": run.target.is_simulated(),
                 "resumed": run.resumed, "repeat": run.repeat,
-                "variant": run.span.variant, "metrics": run.metrics, "verdict": run.verdict,
+                "variant": run.span.variant, "metrics": run.metrics, "marks": run.marks,
+                "verdict": run.verdict,
                 "warnings": run.warnings,
             })
         };
@@ -166,14 +168,18 @@ fn print_group(runs: &[&Run], seed: u64) {
     let (name, variant) = (&first.target.name, &first.span.variant);
     data!("{name}{simulated}: {}, {variant}, {} runs", first.test, runs.len());
     let heading = ["  figure", "mean", "median", "95% interval of the mean"].map(str::to_owned);
-    let row = |repeated: Repeated| {
+    let figures = repeated(runs, seed);
+    let row = |repeated: &Repeated| {
         let unit = find(&repeated.metric).map_or(Unit::Ratio, |metric| metric.unit);
-        let interval = repeated.interval.map_or_else(String::new, |interval| {
+        let interval = repeated.interval.as_ref().map_or_else(String::new, |interval| {
             format!("{} to {}", figure(interval.low, unit), figure(interval.high, unit))
         });
         let (mean, median) = (repeated.values.mean, repeated.values.median);
         vec![format!("  {}", repeated.metric), figure(mean, unit), figure(median, unit), interval]
     };
-    let rows = repeated(runs, seed).into_iter().map(row);
+    let rows = figures.iter().map(row);
     table::print(&[heading.to_vec()].into_iter().chain(rows).collect::<Vec<_>>());
+    for repeated in &figures {
+        repeated.marks.iter().for_each(|mark| data!("    {}: {mark}", repeated.metric));
+    }
 }

@@ -1,4 +1,4 @@
-//! `ssdlab list`: real devices, drive models with their facts, hosts, tests. It changes nothing.
+//! `ssdlab list`: real devices, drive models with their facts, hosts, tests, defaults. It changes nothing.
 
 use ::target::TargetSpec;
 use base::Facts;
@@ -9,8 +9,10 @@ use run::Test;
 use serde_json::{Map, Value, json};
 use sim::model::{BUILT_IN, HOSTS, HostProfile};
 
-use super::workload;
+use super::{config, test};
 use crate::args::{Format, ListArgs, Listed};
+use crate::cmd::workload;
+use crate::defaults::Defaults;
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes};
@@ -67,10 +69,12 @@ fn cut(text: &str) -> String {
     }
 }
 
-pub fn run(args: &ListArgs) -> anyhow::Result<u8> {
-    match args.format {
-        Format::Json => data!("{}", document(args.listed.as_ref())?),
-        Format::Text => print(args.listed.as_ref())?,
+pub fn run(args: &ListArgs, defaults: &Defaults) -> anyhow::Result<u8> {
+    match (args.format, &args.listed) {
+        (Format::Json, Some(Listed::Config)) => data!("{}", config::document(defaults)),
+        (Format::Text, Some(Listed::Config)) => config::print(defaults),
+        (Format::Json, listed) => data!("{}", document(listed.as_ref())?),
+        (Format::Text, listed) => print(listed.as_ref())?,
     }
     Ok(EXIT_DONE)
 }
@@ -95,8 +99,11 @@ fn document(listed: Option<&Listed>) -> anyhow::Result<Value> {
         let host = |(host, profile): (_, HostProfile)| json!({"host": host, "name": profile.name});
         document.insert("hosts".to_owned(), hosts()?.into_iter().map(host).collect());
     }
+    if let Some(Listed::Test(test)) = listed {
+        document.insert("tests".to_owned(), json!([test::whole(*test)?]));
+    }
     if wants(&Listed::Tests) {
-        document.insert("tests".to_owned(), Test::ALL.iter().map(test).collect());
+        document.insert("tests".to_owned(), Test::ALL.into_iter().map(test::brief).collect());
     }
     if wants(&Listed::Workloads) {
         let workload = |(name, about)| json!({ "workload": name, "about": about });
@@ -115,14 +122,6 @@ fn device(device: &DeviceReport) -> Value {
         "physical_block_bytes": device.physical_block_bytes,
         "rotational": device.rotational, "scheduler": device.scheduler,
         "deallocate": device.deallocate, "in_use": reasons,
-    })
-}
-
-fn test(test: &Test) -> Value {
-    let parameters = test.params().iter().map(|param| (param.name, param.default));
-    json!({
-        "test": test.name(), "question": test.question(),
-        "parameters": parameters.collect::<Vec<_>>(),
     })
 }
 
@@ -150,6 +149,9 @@ fn print(listed: Option<&Listed>) -> anyhow::Result<()> {
         Some(Listed::Hosts) => print_hosts()?,
         Some(Listed::Tests) => print_tests(),
         Some(Listed::Workloads) => print_workloads(),
+        Some(Listed::Test(test)) => test::print(*test)?,
+        // Printed by the caller, which has the defaults.
+        Some(Listed::Config) => {}
         Some(Listed::Drive(target)) => print_drive(&SimulatedDrive::of(target)?),
     }
     Ok(())
@@ -214,14 +216,9 @@ fn print_workloads() {
 }
 
 fn print_tests() {
-    data!("Tests:");
-    for test in Test::ALL {
-        data!("  {}: {}", test.name(), test.question());
-        let rows = test.params().iter().map(|param| {
-            vec![format!("    --set {}={}", param.name, param.default), param.help.to_owned()]
-        });
-        table::print(&rows.collect::<Vec<_>>());
-    }
+    data!("Tests (keys, metrics and targets of one: ssdlab list TEST):");
+    let rows = Test::ALL.map(|test| vec![format!("  {}", test.name()), test.question().to_owned()]);
+    table::print(&rows);
 }
 
 #[cfg(test)]
