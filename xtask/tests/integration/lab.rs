@@ -9,6 +9,9 @@ use flate2::read::ZlibDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// Variables with the defaults of a user.
+const DEFAULTS: [&str; 4] = ["SSDLAB_LIBRARY", "SSDLAB_ENGINE", "SSDLAB_HOST", "SSDLAB_FORMAT"];
+
 /// A scratch directory with a library in it, and the binary under test.
 pub(crate) struct Lab {
     dir: TempDir,
@@ -31,6 +34,11 @@ impl Lab {
     pub(crate) fn command<S: AsRef<std::ffi::OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(binary());
         command.args(args).current_dir(self.dir.path());
+        // The defaults of whoever runs the tests are none of them.
+        for name in DEFAULTS {
+            command.env_remove(name);
+        }
+        command.env("SSDLAB_CONFIG", "");
         command
     }
 

@@ -47,6 +47,7 @@ mod safety {
 }
 
 mod words {
+    mod defaults;
     mod limits;
     mod messages;
     mod output;

@@ -1,0 +1,104 @@
+//! Defaults of the user from a file and from variables, and the command line for shells and readers.
+
+use std::process::Command;
+
+use crate::lab::{Answer, Lab, read_run};
+
+const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/256";
+
+/// A configuration file with this text, as the variable that names it.
+fn config(lab: &Lab, text: &str) -> (&'static str, std::path::PathBuf) {
+    let path = lab.path("config.toml");
+    std::fs::write(&path, text).expect("a configuration file");
+    ("SSDLAB_CONFIG", path)
+}
+
+#[test]
+fn a_run_takes_its_defaults_says_so_and_records_them() {
+    let lab = Lab::new();
+    let library = lab.library();
+    let text = format!("library = '{}'\nhost = 'none'\nformat = 'json'\n", library.display());
+    let (name, path) = config(&lab, &text);
+    let run = ["run", "latency", DRIVE, "--set", "time=1s"];
+    let answer = Answer::of(lab.command(&run).env(name, &path).env("SSDLAB_HOST", "nvme-2024"));
+    answer.must_exit_with(0);
+    let dirs = lab.run_dirs(&answer.document());
+    assert!(dirs[0].starts_with(&library), "{dirs:?}");
+    let run = read_run(&dirs[0]);
+    let target = format!("{DRIVE}&host=nvme-2024");
+    assert_eq!(run["request"]["target"], target, "the variable comes before the file");
+    assert!(run["command"].as_str().expect("text").contains(&target));
+    let from_file = format!("default: library {}, from {}", library.display(), path.display());
+    for sentence in ["default: host nvme-2024, from SSDLAB_HOST", from_file.as_str()] {
+        assert!(answer.stderr.contains(sentence), "{answer:#?}");
+    }
+    let listed = Answer::of(lab.command(&["list", "config"]).env(name, &path));
+    let defaults = listed.document()["config"]["defaults"].clone();
+    let find = |key: &str| defaults.as_array().into_iter().flatten().find(|one| one["key"] == key);
+    let library = find("library").expect("a library");
+    assert_eq!((&library["source"], &library["from"]), (&"file".into(), &path.to_str().into()));
+    assert_eq!(find("engine").expect("an engine")["source"], "built-in");
+}
+
+#[test]
+fn a_default_that_cannot_be_used_ends_every_command_but_help() {
+    let lab = Lab::new();
+    let (name, path) = config(&lab, "engine = 'turbo'\n");
+    let answer = Answer::of(lab.command(&["list", "tests"]).env(name, &path));
+    answer.must_exit_with(2);
+    let place = path.display().to_string();
+    for word in [place.as_str(), "engine = \"turbo\""] {
+        assert!(answer.stderr.contains(word), "{answer:#?}");
+    }
+    Answer::of(lab.command(&["run", "--help"]).env(name, &path)).must_exit_with(0);
+    for (name, value) in [("SSDLAB_ERASE", "S123"), ("SSDLAB_FORMAT", "yaml")] {
+        let answer = Answer::of(lab.command(&["runs"]).env(name, value));
+        answer.must_exit_with(2);
+        assert!(answer.stderr.contains(name), "{answer:#?}");
+    }
+    let (name, path) = config(&lab, "erase = 'S123'\n");
+    let answer = Answer::of(lab.command(&["plan", "latency", DRIVE]).env(name, &path));
+    answer.must_exit_with(2);
+    assert!(answer.stderr.contains("typed in each call"), "{answer:#?}");
+}
+
+#[test]
+fn shells_take_the_completions_and_readers_the_manual() {
+    let lab = Lab::new();
+    let script = Answer::of(&mut lab.command(&["completions", "bash"]));
+    script.must_exit_with(0);
+    let path = lab.path("ssdlab.bash");
+    // Completes the first word after `ssdlab run`.
+    let call = "COMP_WORDS=(ssdlab run load-l); COMP_CWORD=2; _ssdlab ssdlab load-l run; echo ${COMPREPLY[@]}";
+    std::fs::write(&path, format!("{}\n{call}\n", script.stdout)).expect("a script");
+    let answer = Answer::of(Command::new("bash").arg(&path));
+    answer.must_exit_with(0);
+    assert_eq!(answer.stdout.trim(), "load-latency", "{answer:#?}");
+    Answer::of(&mut lab.command(&["man", "pages"])).must_exit_with(0);
+    for (page, word) in [("ssdlab.1", "Exit codes"), ("ssdlab-run.1", "ssdlab run consistency")] {
+        let text = std::fs::read_to_string(lab.path("pages").join(page)).expect("a page");
+        let text = text.replace("\\-", "-");
+        assert!(text.contains(word), "{page}: {text}");
+    }
+    let version = Answer::of(&mut lab.command(&["--version"]));
+    assert!(version.stdout.starts_with("ssdlab 0."), "{version:#?}");
+}
+
+#[test]
+fn a_test_is_listed_with_keys_metrics_and_targets() {
+    let lab = Lab::new();
+    let answer = Answer::of(&mut lab.command(&["list", "waf", "--format", "json"]));
+    answer.must_exit_with(0);
+    let test = &answer.document()["tests"][0];
+    assert_eq!(test["test"], "waf");
+    let metrics = test["metrics"].as_array().expect("metrics");
+    assert!(metrics.iter().any(|name| name == "<test>.<step>.waf"), "{test:#}");
+    let quick = ["plan", "matrix", DRIVE, "--quick", "--format", "json"];
+    let quick = Answer::of(&mut lab.command(&quick)).document();
+    let whole =
+        Answer::of(&mut lab.command(&["plan", "matrix", DRIVE, "--format", "json"])).document();
+    let phases =
+        |plan: &serde_json::Value| plan["plans"][0]["phases"].as_array().map_or(0, Vec::len);
+    assert!(phases(&quick) > 0 && phases(&quick) * 3 < phases(&whole), "{quick:#}");
+    Answer::of(&mut lab.command(&["plan", "pts-iops", DRIVE, "--quick"])).must_exit_with(2);
+}
