@@ -16,6 +16,7 @@ mod background;
 mod catalogue;
 mod device;
 mod errors;
+mod fits;
 mod results;
 mod rows;
 mod runs;
@@ -33,6 +34,8 @@ mod _native {
     use super::catalogue::{check_model, describe, drives, metrics, tests};
     #[pymodule_export]
     use super::device::Device;
+    #[pymodule_export]
+    use super::fits::{fit_model, fit_toml, write_amplification};
     #[pymodule_export]
     use super::results::{compare, list_runs, resolve_run, run_json};
     #[pymodule_export]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import ssdlab
-from ssdlab._fit import write_amplification
 
 BASE = "intel-ssd-750-400gb"
-SCALE = "1/512"
-LOAD = {"duration": "4s", "steady_from": "2s"}
+SCALE = "1/1024"
+LOAD = {"duration": "2s", "steady_from": "1s"}
+DEPTHS = {"time": "1s", "write_bytes": "16MiB", "queue_depths": "1,4,32,256"}
 
 
 def measured(drive: ssdlab.Drive, *spares: str | None) -> list[ssdlab.Run]:
@@ -19,46 +19,81 @@ def measured(drive: ssdlab.Drive, *spares: str | None) -> list[ssdlab.Run]:
 
 
 def test_the_hidden_values_of_a_drive_are_found(tmp_path: Path) -> None:
-    pytest.importorskip("cma")
     hidden = ssdlab.Drive(
         BASE, scale=SCALE, nand__reserved_superblocks=40, nand__program_ns=1_200_000
     )
     one, two, other = measured(hidden, None, "35%", "25%")
-    fitted = ssdlab.fit([one, two], BASE, hold_out=[other], scale=SCALE, evaluations=12)
+    fitted = ssdlab.fit([one, two], BASE, hold_out=[other], scale=SCALE)
     spare = 1 - hidden.capacity_bytes / (hidden.raw_bytes * (1 - 40 / 1024))
     assert fitted["effective_spare"].value == pytest.approx(spare, abs=0.01)
-    assert fitted["program_ns"].value == pytest.approx(1_200_000, rel=0.05)
-    # The dies limit this drive, so that nothing tells how long its processor moves a page.
-    assert fitted.undetermined == ["relocate_ns"]
+    program = fitted["program_ns"]
+    assert program.value == pytest.approx(1_200_000, rel=0.05)
+    assert program.low is not None and program.high is not None
+    assert program.low < 1_200_000 < program.high
+    # The dies limit this drive, so that nothing tells how long its processor works.
+    assert {"relocate_ns", "write_command_ns"} <= set(fitted.undetermined)
     assert fitted.worst() < 0.05 and fitted.worst(held_out=True) < 0.05
     file = tmp_path / "fitted.toml"
-    file.write_text(fitted.to_toml("A fitted drive"))
+    file.write_text(fitted.to_toml('A "fitted" drive'))
     again = ssdlab.Drive(file, scale=SCALE)
-    assert again.name.startswith("A fitted drive")
+    assert again.name.startswith('A "fitted" drive')
     sources = {name: source for name, _, source in again.values()}
-    assert sources["nand.program_ns"].startswith("fitted: ")
+    assert sources["nand.program_ns"].startswith("fitted: 2 runs (consistency)")
+
+
+@pytest.mark.slow
+def test_reads_tell_dies_and_latencies() -> None:
+    hidden = ssdlab.Drive(
+        BASE,
+        scale=SCALE,
+        nand__dies_per_channel=2,
+        nand__blocks_per_plane=1536,
+        nand__reserved_superblocks=23,
+        controller__read_latency_ns=15_000,
+    )
+    reads = ssdlab.simulate(hidden, "qd-sweep", settings=DEPTHS)
+    fitted = ssdlab.fit([reads], BASE, scale=SCALE)
+    assert fitted["dies_per_channel"].value == 2
+    whole = fitted["read_ns"].value + fitted["read_latency_ns"].value
+    assert whole == pytest.approx(44_000 + 15_000, rel=0.05)
 
 
 def test_no_model_explains_a_drive_whose_spare_area_changes_nothing() -> None:
-    pytest.importorskip("cma")
     capped = ssdlab.Drive(
         BASE, scale=SCALE, throttle__bytes_per_s=40_000_000, throttle__burst_bytes=4096
     )
     with pytest.raises(ssdlab.NoModelError, match="no model explains the runs") as refused:
-        ssdlab.fit(measured(capped, None, "35%"), BASE, scale=SCALE, evaluations=6)
-    assert refused.value.exit_code == 1
+        ssdlab.fit(measured(capped, None, "35%"), BASE, scale=SCALE)
+    assert refused.value.exit_code == 1 and refused.value.fit is not None
+
+
+def test_no_model_explains_two_drives_at_once() -> None:
+    one = ssdlab.Drive(BASE, scale=SCALE)
+    other = ssdlab.Drive(BASE, scale=SCALE, nand__program_ns=1_400_000)
+    mixed = measured(one, None) + measured(other, "35%")
+    with pytest.raises(ssdlab.NoModelError) as refused:
+        ssdlab.fit(mixed, BASE, scale=SCALE)
+    assert refused.value.reason == "no-model"
     assert refused.value.fit is not None and refused.value.fit.worst() > 0.05
 
 
-def test_a_fit_needs_two_spare_areas(run: ssdlab.Run) -> None:
-    with pytest.raises(ssdlab.UsageError, match="two or more spare areas"):
-        ssdlab.fit([run, run], "samsung-840-pro-256gb")
+def test_a_faulty_question_is_refused(run: ssdlab.Run) -> None:
+    with pytest.raises(ssdlab.UsageError, match="of its size"):
+        ssdlab.fit([run], BASE)
+    with pytest.raises(ssdlab.UsageError, match="no run to fit"):
+        ssdlab.fit([], BASE)
+    with pytest.raises(ssdlab.UsageError, match="base model `no-such-drive`"):
+        ssdlab.fit([run], "no-such-drive")
+    with pytest.raises(ssdlab.UsageError, match="`scale`"):
+        ssdlab.fit([run], "samsung-840-pro-256gb", scale="large")
+    with pytest.raises(ssdlab.UsageError, match="tolerance"):
+        ssdlab.fit([run], "samsung-840-pro-256gb", tolerance=float("nan"))
 
 
 def test_the_closed_form_is_that_of_the_simulator_to_a_percent() -> None:
     drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256", gc__policy="fifo")
     run = ssdlab.simulate(drive, spare="30%", settings={"duration": "6s", "steady_from": "3s"})
-    pages = int(drive.description["details"]["sim.superblocks"])
-    usable = pages * int(drive.description["details"]["sim.superblock_bytes"])
+    details = drive.description["details"]
+    usable = int(details["sim.superblocks"]) * int(details["sim.superblock_bytes"])
     alpha = usable / run.record["span"]["span_bytes"]
-    assert run["waf_steady"] == pytest.approx(write_amplification(alpha), rel=0.03)
+    assert run["waf_steady"] == pytest.approx(ssdlab.write_amplification(alpha), rel=0.03)

@@ -11,7 +11,7 @@ pub mod repeat;
 pub mod resume;
 pub mod runs;
 pub mod shell;
-pub mod sweep;
+pub mod study;
 pub mod trace;
 pub mod verify;
 pub mod workload;
@@ -83,7 +83,9 @@ pub enum Command {
     #[command(subcommand)]
     Advise(advise::AdviseCommand),
     /// Simulate many runs that differ in chosen values, and write one table
-    Sweep(sweep::SweepArgs),
+    Sweep(study::sweep::SweepArgs),
+    /// Find the values of a drive model that explain runs of a drive
+    Fit(study::fit::FitArgs),
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
@@ -450,6 +452,7 @@ impl Args {
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
             Command::Sweep(args) => args.format,
+            Command::Fit(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
             Command::Workload(command) => command.format(),
             Command::Trace(command) => command.format(),

@@ -3,17 +3,21 @@
 //! ```text
 //! request -> prepare (look at, hold) -> perform (open, run) -> run directory
 //! sweep: design -> requests -> pool -> perform -> one table
+//! fit: runs -> figures -> pool of simulations <-> search -> model file
 //! ```
 //!
 //! Reading order: [`request`] (a run as data), [`prepare`] (the only way to a usable target),
-//! [`perform`] (one run), [`pool`] (several at a time), [`sweep`], [`exit`] (errors as exit codes).
+//! [`perform`] (one run), [`pool`] (several at a time), [`sweep`],
+//! [`fit`], [`exit`] (errors as exit codes).
 
 pub mod exit;
 pub mod facts;
+pub mod fit;
 mod perform;
 pub mod pool;
 pub mod prepare;
 pub mod request;
+mod simulate;
 pub mod sweep;
 
 pub use perform::{Needs, perform};

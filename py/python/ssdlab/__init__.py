@@ -19,13 +19,14 @@ from ._errors import (
     UnsupportedError,
     UsageError,
 )
-from ._fit import Estimate, Fit, NoModelError, fit
+from ._fit import Choice, Estimate, Fit, NoModelError, Residual, fit, write_amplification
 from ._results import Comparison, Figure, Library, Run, compare, read_library
 from ._run import Test, drives, metric_catalogue, run, simulate, tests
 from ._sweep import Sweep, sweep
 
 __all__ = [
     "KINDS",
+    "Choice",
     "Comparison",
     "Completions",
     "DeviceError",
@@ -38,6 +39,7 @@ __all__ = [
     "Library",
     "NoModelError",
     "RefusedError",
+    "Residual",
     "Run",
     "Sweep",
     "Test",
@@ -54,4 +56,5 @@ __all__ = [
     "sweep",
     "tests",
     "traces",
+    "write_amplification",
 ]

@@ -19,6 +19,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "ssdlab-reality" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
         "ssdlab-serve" => &["ssdlab-result"],
         "ssdlab-study" => &[
+            "ssdlab-sim",
             "ssdlab-target",
             "ssdlab-device",
             "ssdlab-io",

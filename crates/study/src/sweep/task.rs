@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use base::Bytes;
 use result::schema::{Request, RunStatus, Setting};
-use run::{Control, RunError};
+use run::RunError;
 use serde::{Deserialize, Serialize};
 use target::TargetSpec;
 
@@ -15,7 +14,8 @@ use super::design::{Point, points};
 use super::spec::{Spec, text, usage};
 use crate::pool::Demand;
 use crate::prepare::{self, Wish};
-use crate::{Needs, perform, request};
+use crate::request;
+use crate::simulate::{simulate, temporary_library};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,13 +150,7 @@ impl Task {
         runs: Option<&Path>,
         stop: &AtomicBool,
     ) -> Result<Option<Outcome>, RunError> {
-        let temporary = match runs {
-            Some(_) => None,
-            None => Some(tempfile::tempdir().map_err(|error| {
-                let dir = std::env::temp_dir();
-                usage(format!("no run directory can be made in {}: {error}", dir.display()))
-            })?),
-        };
+        let temporary = if runs.is_none() { Some(temporary_library()?) } else { None };
         let library =
             runs.or(temporary.as_ref().map(tempfile::TempDir::path)).unwrap_or(Path::new("."));
         let done = self.run(library, stop);
@@ -176,18 +170,7 @@ impl Task {
         library: &Path,
         stop: &AtomicBool,
     ) -> Result<(BTreeMap<String, f64>, Option<String>), RunError> {
-        let spec: TargetSpec = self.request.target.parse()?;
-        if !spec.kind().is_simulated() {
-            return Err(usage(format!("{spec} is no simulated drive")));
-        }
-        let request = request::to_run(&self.request, library.to_owned())?;
-        let wish = Wish { write: request.test.writes(), ..Wish::READ };
-        let looked = prepare::look(vec![spec.clone()], wish)?;
-        let described = looked.described(&spec)?;
-        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-        let prepared = looked.hold()?;
-        let control = Control { interrupted: stop, observer: &mut |_| (), unix_ns };
-        let outcome = perform(&prepared, &spec, Needs::of(&plan), request, control)?;
+        let outcome = simulate(&self.request, library, stop)?;
         let metrics = outcome.run.metrics.iter();
         let metrics = metrics.filter_map(|(name, value)| Some((name.clone(), (*value)?)));
         let incomplete = (outcome.run.status != RunStatus::Complete).then(|| {
@@ -196,11 +179,6 @@ impl Task {
         });
         Ok((metrics.collect(), incomplete))
     }
-}
-
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -3,4 +3,5 @@
 pub mod build;
 pub mod compare;
 pub mod export;
+pub mod fit;
 pub mod runs;

@@ -9,7 +9,7 @@ use study::pool::Limits;
 use study::sweep::{self, Book, Spec};
 
 use crate::args::Format;
-use crate::args::sweep::SweepArgs;
+use crate::args::study::sweep::SweepArgs;
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
 use crate::stop;
 use crate::ui::out::{data, talk};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::{Format, JobsArg};
+use crate::args::{Format, JobsArg};
 
 /// Arguments of `sweep`.
 #[derive(Debug, ClapArgs)]

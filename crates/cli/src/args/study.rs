@@ -1,0 +1,4 @@
+//! Arguments of the commands that simulate many runs for one answer.
+
+pub mod fit;
+pub mod sweep;

@@ -1,0 +1,137 @@
+//! The answer of a fit.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// A fitted model, or the closest one that does not explain the runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Fit {
+    /// The base model: a built-in name, or the path of a file.
+    pub base: String,
+    /// Simulated share of the drive.
+    pub scale: String,
+    /// The values that the runs could tell about.
+    pub estimates: Vec<Estimate>,
+    /// Values that are words.
+    pub choices: Vec<Choice>,
+    /// Figures of the runs beside those of the model, also of the runs that were held out.
+    pub residuals: Vec<Residual>,
+    /// The fitted values by their names in a drive model.
+    pub settings: BTreeMap<String, String>,
+    /// Simulations that were made.
+    pub simulations: usize,
+    /// The runs that were used.
+    pub runs: Vec<String>,
+    /// The tests of these runs.
+    pub tests: Vec<String>,
+    /// The reason against the model, or `None` if it explains the runs.
+    pub refusal: Option<Refusal>,
+}
+
+/// A value of the model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Its name.
+    pub name: String,
+    /// Its key in a model file.
+    pub key: String,
+    /// The estimate, or the value of the base model if the runs do not determine it.
+    pub value: f64,
+    /// Lower end of the 95% interval, or `None` if the runs do not determine it.
+    pub low: Option<f64>,
+    /// Upper end, or `None` if the runs do not determine it.
+    pub high: Option<f64>,
+    /// Whether the runs determine it.
+    pub determined: bool,
+}
+
+/// A value of the model that is a word.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Choice {
+    /// Its name.
+    pub name: String,
+    /// Its key in a model file.
+    pub key: String,
+    /// The choice, or the word of the base model if the runs do not determine it.
+    pub value: String,
+    /// Whether the runs determine it.
+    pub determined: bool,
+}
+
+/// A figure of a run beside that of the model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Residual {
+    /// The run.
+    pub run: String,
+    /// The figure.
+    pub figure: String,
+    /// In the run.
+    pub measured: f64,
+    /// On the model, or `None` if the model has no such figure.
+    pub model: Option<f64>,
+    /// The relative error that is permitted.
+    pub permitted: f64,
+    /// Whether the fit did not use the run.
+    pub held_out: bool,
+}
+
+/// A reason against a model.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Refusal {
+    /// A stable word: `no-model` or `no-cleaning`.
+    pub reason: String,
+    /// The reason in a sentence.
+    pub message: String,
+}
+
+impl Residual {
+    /// Relative error of the model; 1 for a figure that it does not have.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.model.map_or(1.0, |model| model / self.measured - 1.0)
+    }
+}
+
+impl Fit {
+    /// The names of the values that the runs do not determine.
+    pub fn undetermined(&self) -> impl Iterator<Item = &str> {
+        let estimates = self.estimates.iter().map(|it| (&it.name, it.determined));
+        let choices = self.choices.iter().map(|it| (&it.name, it.determined));
+        estimates
+            .chain(choices)
+            .filter(|(_, determined)| !determined)
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// The fitted drive as a model file that extends the base model.
+    #[must_use]
+    pub fn to_toml(&self, name: &str) -> String {
+        let (runs, tests, scale) = (self.runs.len(), self.tests.join(", "), &self.scale);
+        let source = format!("fitted: {runs} runs ({tests}) on simulations of {scale}");
+        let path = Path::new(&self.base);
+        let is_file = path.extension().is_some_and(|end| end == "toml");
+        let base = path.file_name().filter(|_| is_file).map(|name| name.to_string_lossy());
+        let base = base.as_deref().unwrap_or(&self.base);
+        let mut text = format!("name = {}\nextends = {}\n", quoted(name), quoted(base));
+        let mut table = "";
+        for (key, value) in &self.settings {
+            let Some((section, key)) = key.split_once('.') else { continue };
+            if section != table {
+                table = section;
+                let _ = write!(text, "\n[{table}]\n");
+            }
+            let is_number = value.parse::<u64>().is_ok();
+            let value = if is_number { value.clone() } else { quoted(value) };
+            let _ = writeln!(text, "{key} = {{ value = {value}, from = {} }}", quoted(&source));
+        }
+        text
+    }
+}
+
+/// A text as a TOML string.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}

@@ -1,0 +1,152 @@
+//! Simulations of the model at given points, many at a time, each once.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::Ratio;
+use io::OpenOptions;
+use result::schema::{Request, Run, RunStatus};
+use run::RunError;
+use target::{IoError, TargetSpec};
+
+use super::figures::{self, Figures};
+use super::measured::Measured;
+use super::values::{Base, Point, Settings};
+use crate::pool::{self, Demand, Limits};
+use crate::request;
+use crate::simulate::{simulate, temporary_library};
+
+/// The figures of a simulation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Simulated {
+    pub(super) figures: Figures,
+    pub(super) tails: [Option<f64>; 2],
+    /// Why the model cannot have these values, or `None` if it ran.
+    pub(super) fault: Option<String>,
+}
+
+impl Simulated {
+    fn of(run: &Run) -> Self {
+        let fault = (run.status != RunStatus::Complete).then(|| "the run ended early".to_owned());
+        Self { figures: figures::of_run(run), tails: figures::tails(run), fault }
+    }
+}
+
+/// The place of all simulations.
+pub(super) struct Bench<'a> {
+    pub(super) base: &'a Base,
+    /// Simulated share of the drive.
+    scale: Ratio,
+    capacity_bytes: u64,
+    demand: Demand,
+    seed: u64,
+    limits: Limits,
+    stop: &'a AtomicBool,
+    ended: &'a (dyn Fn(usize) + Sync),
+    /// Values that every simulation has, such as a pacing that was found.
+    pub(super) fixed: Settings,
+    /// The values that differ from the base, by their places.
+    pub(super) open: Vec<bool>,
+    known: HashMap<String, Simulated>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(
+        base: &'a Base,
+        (scale, seed): (Ratio, u64),
+        open: Vec<bool>,
+        limits: Limits,
+        (stop, ended): (&'a AtomicBool, &'a (dyn Fn(usize) + Sync)),
+    ) -> Result<Self, RunError> {
+        let spec: TargetSpec = base.target(Some(scale), &Settings::new()).parse()?;
+        let described = io::open::describe(&spec, &OpenOptions::default())?;
+        let capacity_bytes = described.identity.capacity_bytes;
+        let memory_bytes = described.memory_bytes;
+        let demand = Demand { is_simulated: true, memory_bytes, length: 1, batch: 0 };
+        let (fixed, known) = (Settings::new(), HashMap::new());
+        Ok(Self {
+            base,
+            scale,
+            capacity_bytes,
+            demand,
+            seed,
+            limits,
+            stop,
+            ended,
+            fixed,
+            open,
+            known,
+        })
+    }
+
+    /// The number of simulations so far.
+    pub(super) fn simulations(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The settings of the model at a point.
+    pub(super) fn settings(&self, point: &Point) -> Settings {
+        let mut settings = self.base.settings(point, &self.open);
+        settings.extend(self.fixed.clone());
+        settings
+    }
+
+    /// The figures of runs on the model at points: a row for each point.
+    pub(super) fn at(
+        &mut self,
+        points: &[Point],
+        runs: &[&Measured],
+    ) -> Result<Vec<Vec<Simulated>>, RunError> {
+        let mut wanted = Vec::new();
+        for point in points {
+            let target = self.base.target(Some(self.scale), &self.settings(point));
+            let of = |run: &&Measured| run.request(target.clone(), self.capacity_bytes, self.seed);
+            wanted.extend(runs.iter().map(of));
+        }
+        let mut found = self.simulated(&wanted)?.into_iter();
+        Ok(points.iter().map(|_| found.by_ref().take(runs.len()).collect()).collect())
+    }
+
+    /// The figures of one run with some settings of the model, on a drive of the size of the run itself.
+    pub(super) fn at_own_size(
+        &mut self,
+        run: &Measured,
+        candidates: &[Settings],
+    ) -> Result<Vec<Simulated>, RunError> {
+        let mut wanted = Vec::new();
+        for settings in candidates {
+            let target = self.base.target(run.scale, settings);
+            let spec: TargetSpec = self.base.target(run.scale, &Settings::new()).parse()?;
+            let described = io::open::describe(&spec, &OpenOptions::default())?;
+            self.demand.memory_bytes = self.demand.memory_bytes.max(described.memory_bytes);
+            wanted.push(run.request(target, described.identity.capacity_bytes, self.seed));
+        }
+        self.simulated(&wanted)
+    }
+
+    /// Carries out the requests that are not known yet.
+    fn simulated(&mut self, wanted: &[Request]) -> Result<Vec<Simulated>, RunError> {
+        let names: Vec<_> = wanted.iter().map(request::command).collect();
+        let mut fresh: HashMap<&String, &Request> = names.iter().zip(wanted).collect();
+        fresh.retain(|name, _| !self.known.contains_key(*name));
+        let fresh: Vec<_> = fresh.into_iter().collect();
+        let tasks: Vec<_> = fresh.iter().map(|(_, request)| (self.demand, *request)).collect();
+        let library = temporary_library()?;
+        let done = pool::carry_out(&tasks, self.limits, self.stop, |request| {
+            let run = simulate(request, library.path(), self.stop);
+            (self.ended)(1);
+            match run {
+                Ok(outcome) => Simulated::of(&outcome.run),
+                Err(error) => Simulated { fault: Some(error.to_string()), ..Simulated::default() },
+            }
+        });
+        if self.stop.load(Ordering::Relaxed) {
+            let words = "the fit was stopped; nothing of it is kept".to_owned();
+            return Err(RunError::Target(IoError::Interrupted(words)));
+        }
+        for ((name, _), simulated) in fresh.into_iter().zip(done) {
+            self.known.insert(name.clone(), simulated.unwrap_or_default());
+        }
+        Ok(names.iter().map(|name| self.known.get(name).cloned().unwrap_or_default()).collect())
+    }
+}

@@ -1,0 +1,223 @@
+//! The values of a drive model that a fit may change, and where they start.
+
+use std::collections::BTreeMap;
+
+use base::Ratio;
+use io::OpenOptions;
+use run::RunError;
+use sim::model::{Model, built_in};
+use target::TargetSpec;
+
+use super::figures::{Figures, is_of_reads};
+
+/// A value of the model.
+#[derive(Debug)]
+pub(super) struct Value {
+    /// Its name in the answer.
+    pub(super) name: &'static str,
+    /// Its key in a model file.
+    pub(super) key: &'static str,
+    /// Standard deviation of the logarithm that one expects before any measurement.
+    pub(super) prior: f64,
+    /// The value where the model has none; absent: the value is fitted only if the model has it.
+    absent: Option<f64>,
+    /// The figures that can tell about it.
+    tells: fn(&str) -> bool,
+}
+
+/// The first value is a share; all others are times, rates and sizes.
+pub(super) const VALUES: [Value; 11] = [
+    Value::of("effective_spare", "nand.reserved_superblocks", 1.0, is_of_writes),
+    Value::of("program_ns", "nand.program_ns", 0.7, is_of_writes),
+    Value::of("relocate_ns", "controller.relocate_ns", 1.0, is_of_writes),
+    Value::of("write_command_ns", "controller.write_command_ns", 0.7, is_of_writes),
+    Value::of("link_bytes_per_s", "interface.link_bytes_per_s", 0.5, any),
+    Value::of("read_ns", "nand.read_ns", 0.5, is_of_reads),
+    Value::of("read_command_ns", "controller.read_command_ns", 0.7, is_of_reads),
+    Value::optional("read_latency_ns", "controller.read_latency_ns", is_of_reads),
+    Value::optional("write_latency_ns", "controller.write_latency_ns", is_of_single_writes),
+    Value::of("pslc_bytes", "pslc.bytes", 1.0, is_of_cache),
+    Value::of("pslc_program_ns", "pslc.program_ns", 0.7, is_of_cache),
+];
+
+/// A latency of the controller that no model names.
+const LATENCY_NS: f64 = 5_000.0;
+
+fn any(_: &str) -> bool {
+    true
+}
+
+fn is_of_writes(name: &str) -> bool {
+    !is_of_reads(name)
+}
+
+fn is_of_single_writes(name: &str) -> bool {
+    name.contains("write_qd") || name.starts_with("latency.") || name.starts_with("corners.")
+}
+
+fn is_of_cache(name: &str) -> bool {
+    name.contains("fast_bytes") || name.contains("fast_mb_per_s")
+}
+
+impl Value {
+    const fn of(
+        name: &'static str,
+        key: &'static str,
+        prior: f64,
+        tells: fn(&str) -> bool,
+    ) -> Self {
+        Self { name, key, prior, absent: None, tells }
+    }
+
+    const fn optional(name: &'static str, key: &'static str, tells: fn(&str) -> bool) -> Self {
+        Self { name, key, prior: 1.0, absent: Some(LATENCY_NS), tells }
+    }
+}
+
+/// The base model at full size.
+#[derive(Debug)]
+pub(super) struct Base {
+    /// A built-in name, or the path of a file.
+    pub(super) name: String,
+    values: BTreeMap<String, String>,
+    pub(super) capacity_bytes: u64,
+    raw_bytes: u64,
+}
+
+/// Settings of a model by key.
+pub(super) type Settings = BTreeMap<String, String>;
+
+/// A point of the search: logarithms of values, in the order of [`VALUES`]; and the dies of a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) logs: Vec<f64>,
+    pub(super) dies: u32,
+}
+
+impl Base {
+    /// Reads a model by its name or path.
+    pub(super) fn read(name: &str) -> Result<Self, RunError> {
+        let usage = |fault: String| RunError::Usage(fault);
+        let text = match built_in(name) {
+            Some(text) => text.to_owned(),
+            None => std::fs::read_to_string(name).map_err(|error| {
+                usage(format!(
+                    "base model `{name}` cannot be read: {error}; expected the path of a model file, or a name \
+                     of `ssdlab list drives`"
+                ))
+            })?,
+        };
+        let beside = |file: &str| io::engine::sim::beside(name.as_ref(), file);
+        let values =
+            Model::values(name, &text, &beside).map_err(|error| usage(error.to_string()))?;
+        let values = values.into_iter().map(|it| (it.key, it.value.replace('_', ""))).collect();
+        let spec: TargetSpec = target_string(name, None, &Settings::new()).parse()?;
+        let described = io::open::describe(&spec, &OpenOptions::default())?;
+        let capacity_bytes = described.identity.capacity_bytes;
+        let raw_bytes = described.identity.raw_bytes.unwrap_or(capacity_bytes);
+        Ok(Self { name: name.to_owned(), values, capacity_bytes, raw_bytes })
+    }
+
+    /// A number of the model, or `None` if it has none.
+    fn number(&self, key: &str) -> Option<f64> {
+        self.values.get(key)?.parse().ok()
+    }
+
+    fn blocks(&self) -> f64 {
+        self.number("nand.blocks_per_plane").unwrap_or(1.0)
+    }
+
+    /// The dies of a channel in the base model.
+    pub(super) fn dies(&self) -> u32 {
+        self.number("nand.dies_per_channel").unwrap_or(1.0) as u32
+    }
+
+    /// The word of the model for its pacing.
+    pub(super) fn pacing(&self) -> &str {
+        self.values.get("gc.pacing").map_or("", String::as_str)
+    }
+
+    /// The number of the model for a value: the prior of the fit.
+    fn value(&self, value: &Value) -> Option<f64> {
+        let number = self.number(value.key).filter(|it| *it > 0.0).or(value.absent)?;
+        Some(if value.name == VALUES[0].name { self.spare_of(number) } else { number })
+    }
+
+    /// Whether the figures can tell about a value that the model has.
+    pub(super) fn is_open(&self, value: &Value, figures: &[&Figures]) -> bool {
+        let told = figures.iter().flat_map(|them| them.keys()).any(|name| (value.tells)(name));
+        told && self.value(value).is_some()
+    }
+
+    /// The base model as a point.
+    pub(super) fn point(&self) -> Point {
+        let log = |value: &Value| self.value(value).map_or(0.0, f64::ln);
+        Point { logs: VALUES.iter().map(log).collect(), dies: self.dies() }
+    }
+
+    /// Share of the NAND in use that holds no user data, with this reserve.
+    fn spare_of(&self, reserved: f64) -> f64 {
+        let usable = self.raw_bytes as f64 * (1.0 - reserved / self.blocks());
+        (1.0 - self.capacity_bytes as f64 / usable).max(SPARE_MIN)
+    }
+
+    /// Blocks of a plane and reserve that leave this share, with so many dies.
+    fn blocks_of(&self, spare: f64, dies: u32) -> (u64, u64) {
+        let usable = self.capacity_bytes as f64 / (1.0 - spare) / self.raw_bytes as f64;
+        let fewer = f64::from(self.dies()) / f64::from(dies);
+        let blocks = self.blocks() * fewer;
+        let used = (usable * blocks).round().max(1.0);
+        let blocks = blocks.round().max(used + 1.0);
+        (blocks as u64, (blocks - used) as u64)
+    }
+
+    /// The settings of a model at a point, of the values that `chosen` names by their places.
+    pub(super) fn settings(&self, point: &Point, chosen: &[bool]) -> Settings {
+        let mut settings = Settings::new();
+        for (place, value) in VALUES.iter().enumerate().skip(1).filter(|(place, _)| chosen[*place])
+        {
+            let number = point.logs[place].exp().round().max(1.0) as u64;
+            settings.insert(value.key.to_owned(), number.to_string());
+        }
+        if chosen[0] || point.dies != self.dies() {
+            let (blocks, reserved) = self.blocks_of(point.logs[0].exp(), point.dies);
+            settings.insert(VALUES[0].key.to_owned(), reserved.to_string());
+            if blocks as f64 != self.blocks() {
+                settings.insert("nand.blocks_per_plane".to_owned(), blocks.to_string());
+            }
+        }
+        if point.dies != self.dies() {
+            settings.insert("nand.dies_per_channel".to_owned(), point.dies.to_string());
+        }
+        settings
+    }
+
+    /// The limits of the logarithm of a value: three deviations of the prior around it.
+    pub(super) fn limits(&self, place: usize) -> (f64, f64) {
+        let value = &VALUES[place];
+        let middle = self.value(value).map_or(0.0, f64::ln);
+        if place == 0 {
+            return (SPARE_MIN.ln(), SPARE_MAX.ln());
+        }
+        (middle - 3.0 * value.prior, middle + 3.0 * value.prior)
+    }
+
+    /// The target string of a drive with these settings.
+    pub(super) fn target(&self, scale: Option<Ratio>, settings: &Settings) -> String {
+        target_string(&self.name, scale, settings)
+    }
+}
+
+/// Least and most effective spare area.
+const SPARE_MIN: f64 = 0.005;
+pub(super) const SPARE_MAX: f64 = 0.6;
+
+fn target_string(name: &str, scale: Option<Ratio>, settings: &Settings) -> String {
+    let is_bare_file = name.ends_with(".toml") && !name.contains('/');
+    let name = if is_bare_file { format!("./{name}") } else { name.to_owned() };
+    let scale = scale.map(|scale| format!("scale={scale}"));
+    let settings = settings.iter().map(|(key, value)| format!("{key}={value}"));
+    let words: Vec<_> = scale.into_iter().chain(settings).collect();
+    let mark = if words.is_empty() { "" } else { "?" };
+    format!("sim:{name}{mark}{}", words.join("&"))
+}
