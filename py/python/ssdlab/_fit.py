@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _native
 from ._drive import Drive
-from ._errors import Error
+from ._errors import Error, UsageError
 from ._results import Run
 
 
@@ -133,7 +133,13 @@ def fit(
         "seed": seed,
         "jobs": jobs,
     }
-    text = _native.fit_model(asked, progress)
+    try:
+        text = _native.fit_model(asked, progress)
+    except (TypeError, OverflowError) as error:
+        # A value of the wrong type, named by the conversion; the work itself raises neither.
+        if progress is not None:
+            raise
+        raise UsageError(str(error), "usage") from error
     answer = json.loads(text)
     fitted = Fit(
         base=answer["base"],
