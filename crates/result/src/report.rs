@@ -3,6 +3,7 @@
 //! [`build`] collects the document from run directories, and [`Page`] of `cargo xtask web` receives
 //! it.
 
+mod density;
 mod html;
 mod view;
 pub mod words;
@@ -19,6 +20,7 @@ use crate::schema::{
 use crate::stats::difference::Difference;
 use crate::stats::health::HealthSummary;
 
+pub use density::{IosView, OpDensity};
 pub(crate) use html::packed;
 pub use html::{BenchPage, Page, ReportError};
 pub use view::build;
@@ -107,6 +109,9 @@ pub struct RunView {
     pub passes: Vec<Pass>,
     /// Power, second by second, in the states of the power test.
     pub power: Vec<PowerSeries>,
+    /// Single commands of its phases; missing if none were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ios: Vec<IosView>,
     /// Sentences.
     pub findings: Vec<Finding>,
     /// Warnings.

@@ -90,12 +90,25 @@ pub struct Run {
     pub tables: Vec<Table>,
     /// Findings from the figures, in sentences.
     pub findings: Vec<Finding>,
+    /// The file with a row for each command; absent if there is none, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ios: Option<Ios>,
     /// Reasons to trust the figures less.
     pub warnings: Vec<String>,
     /// Omissions of the review that contains this run, each with target, test and reason; missing
     /// if there are none, in other runs and in old files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+}
+
+/// The file `ios.parquet` of a run, which is complete.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Ios {
+    /// The commands that have a row: `all`, a share such as `1%`, or `slowest:100` for so many of each
+    /// second.
+    pub choice: String,
+    /// Rows in the file.
+    pub rows: u64,
 }
 
 /// Version of the suite in files of the time before it was written.
@@ -194,6 +207,9 @@ pub struct Request {
     pub cpu: String,
     /// Engine, e.g. `auto` or `uring,iopoll`.
     pub engine: String,
+    /// The commands that get a row in `ios.parquet`: `all`, `1%`, `slowest:100`; missing for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ios: Option<String>,
 }
 
 /// A parameter of a test that was set.
@@ -436,6 +452,10 @@ pub struct Phase {
     /// no latency and in no rate. Missing if there were none, and in old files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_not_issued: u64,
+    /// Commands that `--ios` chose and that have no row in `ios.parquet`, because the writer or the disk
+    /// was too slow or too small. Missing if there are none, and in old files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ios_lost: u64,
     /// Whether the phase ran to its own end.
     pub complete: bool,
     /// The commands that it asks for; missing in a phase without a workload, and in old files.

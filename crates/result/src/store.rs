@@ -11,6 +11,7 @@ pub(crate) mod columns;
 mod decode;
 mod encode;
 mod error;
+pub mod ios;
 mod library;
 mod live;
 mod manage;

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use base::{Completion, Nanos};
 use load::Generator;
+use result::store::ios::NO_JOB;
 use target::IoError;
 use target::capability::Telemetry;
 
@@ -18,7 +19,7 @@ use crate::recorder::Recorder;
 
 pub use end::End;
 pub(crate) use outstanding::{Issued, Outstanding};
-pub(crate) use queue::Queue;
+pub(crate) use queue::{Answer, Queue};
 pub(crate) use seconds::{Seconds, start_telemetry};
 pub(crate) use wait::wait_until;
 
@@ -46,7 +47,7 @@ pub fn drive<T: Telemetry>(
     let mut queue = Queue::new(generator, recorder.start());
     let end = keep_busy(target, &mut queue, deadline, recorder, interrupted, on_second);
     if end.is_err() {
-        queue.outstanding.give_up(target.now(), recorder);
+        queue.outstanding.give_up(target.now(), recorder, |()| NO_JOB);
     }
     end
 }

@@ -13,6 +13,7 @@
 use base::{Completion, Histogram, Nanos, Op, OpKind, Ratio, Status, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
 use result::schema::Phase;
+use result::store::ios::IosTap;
 
 const SECOND_NS: u64 = Nanos::SECOND.0;
 
@@ -75,6 +76,18 @@ pub struct Recorder {
     pub ios_not_issued: u64,
     /// The first failure: its command and errno.
     pub first_error: Option<(Op, i32)>,
+    taps: Taps,
+}
+
+/// The way of each command into `ios.parquet`, one for each thread; empty without that file. A copy of
+/// a recorder is for figures of the moment, and has none.
+#[derive(Debug, Default)]
+struct Taps(Vec<IosTap>);
+
+impl Clone for Taps {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Recorder {
@@ -106,13 +119,24 @@ impl Recorder {
             ios_unanswered: 0,
             ios_not_issued: 0,
             first_error: None,
+            taps: Taps::default(),
         }
     }
 
-    /// A recorder with the same begin and end, for another thread in the same phase.
+    /// The same with taps for the commands, one for each thread of the phase; none without
+    /// `ios.parquet`.
     #[must_use]
-    pub fn another(&self) -> Self {
-        Self::new(self.start(), self.deadline().map(|end| Nanos(end.0 - self.start_ns)))
+    pub fn with_taps(self, taps: Vec<IosTap>) -> Self {
+        Self { taps: Taps(taps), ..self }
+    }
+
+    /// A recorder with the same begin and end, for another thread in the same phase. It gets one of the
+    /// taps.
+    #[must_use]
+    pub fn another(&mut self) -> Self {
+        let length = self.deadline().map(|end| Nanos(end.0 - self.start_ns));
+        let taps = self.taps.0.pop().into_iter().collect();
+        Self::new(self.start(), length).with_taps(taps)
     }
 
     /// Merges the recorders of all threads of the phase; the phase ends `now`.
@@ -212,6 +236,15 @@ impl Recorder {
         }
     }
 
+    /// Hands a command that has ended to its tap, if there is one. `end` has the time from which its
+    /// latency counts as its `submitted`; the target got the command when it was `issued`.
+    #[inline]
+    pub fn point(&mut self, op: &Op, issued: Nanos, end: &Completion, job: u32) {
+        if let Some(tap) = self.taps.0.first_mut() {
+            tap.add(op, issued, end, job);
+        }
+    }
+
     /// Counts the end of a command that is in no rate: it failed, or came after the phase.
     #[cold]
     fn ended_apart(&mut self, op: &Op, end: &Completion) {
@@ -229,8 +262,11 @@ impl Recorder {
         }
     }
 
-    /// Counts a command that is outstanding since `since` and never ends: the target is lost.
-    pub fn given_up(&mut self, op: &Op, since: Nanos, now: Nanos) {
+    /// Counts a command of a job that is outstanding since `since` and never ends: the target is lost.
+    pub fn given_up(&mut self, op: &Op, since: Nanos, now: Nanos, job: u32) {
+        if let Some(tap) = self.taps.0.first_mut() {
+            tap.given_up(op, since, now, job);
+        }
         self.ios_unanswered += 1;
         self.waited(op.kind, Nanos(now.0.saturating_sub(since.0)), now);
     }
@@ -365,6 +401,7 @@ impl Recorder {
 mod tests {
     use super::*;
     use base::Data;
+    use result::store::ios::NO_JOB;
 
     fn op(kind: OpKind) -> Op {
         Op {
@@ -408,7 +445,7 @@ mod tests {
         let failed = |done| Completion { status: Status::Failed { errno: 5 }, ..end(0, done) };
         recorder.completed(&op(OpKind::Write), &failed(SECOND_NS / 2));
         recorder.completed(&op(OpKind::Write), &failed(30 * SECOND_NS));
-        recorder.given_up(&op(OpKind::Read), Nanos(1), Nanos(40 * SECOND_NS));
+        recorder.given_up(&op(OpKind::Read), Nanos(1), Nanos(40 * SECOND_NS), NO_JOB);
         let Recorder { ios, errors, ios_after_end, ios_unanswered, .. } = recorder;
         assert_eq!((ios, errors, ios_after_end, ios_unanswered), (0, 2, 0, 3));
         assert_eq!(recorder.longest_is_late(), Some(Nanos(40 * SECOND_NS - 1)));

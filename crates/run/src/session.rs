@@ -4,6 +4,7 @@
 //! result contains the status.
 
 mod commands;
+mod ios;
 mod jobs;
 pub mod outline;
 mod plan;
@@ -59,6 +60,7 @@ pub fn run<T: Testable>(
     }
     target.confine(plan.span.span_bytes);
     preflight(&request.library, rows_expected(&plan.procedure.steps))?;
+    ios::preflight(request)?;
     let start = |meter| PowerWatch::start(meter, target.now());
     let power = request.meter.as_ref().map(start).transpose()?;
     let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)());
@@ -70,6 +72,7 @@ pub fn run<T: Testable>(
     (control.observer)(&started(&run, &plan));
     let mut session = Session::new(request, &plan, run, writer, power);
     session.home = home;
+    session.begin_ios(request, target.identity().kind.is_simulated());
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     session.watch_health(target);
@@ -172,6 +175,7 @@ pub fn bare_run(test: &str, identity: &Identity, unix_ns: u64) -> Run {
         tables: Vec::new(),
         findings: Vec::new(),
         warnings: Vec::new(),
+        ios: None,
         left_out: Vec::new(),
     }
 }
@@ -224,6 +228,8 @@ struct Session {
     /// Warnings that do not come from the figures.
     warnings: Vec<String>,
     writer: RunWriter,
+    /// The writer of `ios.parquet`, or `None` without that file.
+    ios: Option<ios::Ios>,
     failure: Option<RunError>,
     power: Option<PowerWatch>,
     /// The watch over the drive's health, or `None` if it reports none.
@@ -257,6 +263,7 @@ impl Session {
             conditions: conditions::planned(&plan.procedure),
             warnings,
             writer,
+            ios: None,
             failure: None,
             power,
             health: None,
@@ -379,6 +386,8 @@ impl Session {
                     || Recorder::new(start, length),
                     |zones| Recorder::of_zones(start, zones),
                 );
+                let taps = self.taps(spec, start, Vec::new(), generators.len());
+                let recorder = recorder.with_taps(taps);
                 return match confirmed {
                     Ok(()) => self.load(target, spec, generators, recorder, control),
                     Err(error) => self.driven(target, spec, recorder, Err(error.into())),
@@ -386,7 +395,9 @@ impl Session {
             }
             Action::Replay(replay) => return self.replay(target, spec, replay, control),
             Action::Jobs(jobs) => {
-                let recorder = Recorder::new(start, jobs.duration);
+                let names = jobs.jobs.iter().map(|job| job.name.clone()).collect();
+                let taps = self.taps(spec, start, names, 1);
+                let recorder = Recorder::new(start, jobs.duration).with_taps(taps);
                 return match confirmed {
                     Ok(()) => self.jobs(target, spec, jobs, recorder, control),
                     Err(error) => self.driven(target, spec, recorder, Err(error.into())),
@@ -460,6 +471,7 @@ impl Session {
         if self.run.status == RunStatus::Running {
             self.run.status = RunStatus::Complete;
         }
+        self.end_ios();
         self.run.finished_unix_ns = (control.unix_ns)();
         // Some figures need the readings of the drive's health, which end with the run.
         self.take_figures();
@@ -479,6 +491,7 @@ impl Session {
             self.run.status = RunStatus::Failed;
         }
         self.warn(format!("the library could not be written: {source}"));
+        self.drop_ios();
         match self.writer.rescue(&std::env::temp_dir(), &self.run) {
             Ok(rescued) => Err(RunError::Rescued { source, rescued }),
             Err(_) => Err(RunError::NotRescued { source, kept: self.writer.path().to_owned() }),

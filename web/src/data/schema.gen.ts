@@ -82,6 +82,10 @@ export interface RunView {
    */
   health?: HealthSummary | null;
   /**
+   * Single commands of its phases; missing if none were kept.
+   */
+  ios?: IosView[];
+  /**
    * Latency distribution of the load phase: lower edge in ns and count, all seconds merged.
    */
   latency_bins: [number, number][];
@@ -228,6 +232,66 @@ export interface HealthRow {
   unit: string;
 }
 /**
+ * The single commands of a phase, as counts.
+ */
+export interface IosView {
+  /**
+   * The commands that were kept: `all`, a share such as `1%`, or `slowest:100`.
+   */
+  choice: string;
+  /**
+   * Length of a column of both grids, in ns. Commands that ended after the phase stand in the last
+   * column.
+   */
+  column_ns: number;
+  /**
+   * Columns of both grids.
+   */
+  columns: number;
+  /**
+   * Chosen commands that have no row.
+   */
+  ios_lost: number;
+  /**
+   * Lower edges of the rows of latency in ns, and the upper edge of the last one.
+   */
+  latency_ns: number[];
+  /**
+   * Lower edges of the rows of the address space in bytes, and the upper edge of the last one.
+   */
+  offset_bytes: number[];
+  /**
+   * The commands, kind by kind.
+   */
+  ops: OpDensity[];
+  /**
+   * Name of the phase.
+   */
+  phase: string;
+}
+/**
+ * The commands of one kind. A grid is a list of turns: cells without a command, the count of the next
+ * cell, cells without one, and so on; column by column, each from the lowest row up.
+ */
+export interface OpDensity {
+  /**
+   * Counts by time of the end and latency from the due time.
+   */
+  by_latency: number[];
+  /**
+   * Counts by time of the end and first byte; empty for flushes, which have no place.
+   */
+  by_offset: number[];
+  /**
+   * Commands with a row.
+   */
+  ios: number;
+  /**
+   * `read`, `write`, `flush` or `deallocate`.
+   */
+  op: string;
+}
+/**
  * A warning about a figure, for readers of that figure.
  */
 export interface Mark {
@@ -323,6 +387,11 @@ export interface Phase {
    * second, and in no rate. Up to version 1 they are in no latency either.
    */
   ios_after_end: number;
+  /**
+   * Commands that `--ios` chose and that have no row in `ios.parquet`, because the writer or the disk
+   * was too slow or too small. Missing if there are none, and in old files.
+   */
+  ios_lost?: number;
   /**
    * Commands of an open loop that were due within the phase and found no room in the queue: in
    * no latency and in no rate. Missing if there were none, and in old files.

@@ -69,6 +69,7 @@ fn small_view(view: RunView) -> RunView {
         latency_bins: coarse(&view.latency_bins),
         passes: view.passes.iter().map(small_pass).collect(),
         power: Vec::new(),
+        ios: Vec::new(),
         ..view
     }
 }

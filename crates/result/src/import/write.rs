@@ -109,6 +109,7 @@ fn run_of(sheet: Sheet, call: &Call) -> Result<(Run, Vec<PhaseRows>), ImportErro
         tables: sheet.tables,
         findings: Vec::new(),
         warnings: sheet.warnings,
+        ios: None,
         left_out: Vec::new(),
     };
     run.tables.extend(figures_table(&sheet.steps));

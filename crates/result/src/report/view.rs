@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base::{Nanos, TelemetryRow};
 
+use super::density::densities;
 use super::{
     GRAPHED_PHASE, Pass, PowerSeries, REPORT_VERSION, Report, ReportError, RunView, Series,
     TOOL_VERSION,
@@ -57,6 +58,7 @@ pub(crate) fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     Ok(RunView {
         passes,
         power,
+        ios: densities(dir)?,
         series: series(&rows.seconds, &run.target),
         steady_from_s,
         latency_bins: Latencies::of(&rows, 0..u32::MAX).histogram().bins().collect(),

@@ -139,7 +139,10 @@ impl RowFile {
     }
 
     /// A row group and the number of its rows.
-    fn group(&self, index: usize) -> Result<(Box<dyn RowGroupReader + '_>, usize), StoreError> {
+    pub(super) fn group(
+        &self,
+        index: usize,
+    ) -> Result<(Box<dyn RowGroupReader + '_>, usize), StoreError> {
         let group = self.reader.get_row_group(index);
         let group = group.map_err(|error| damaged(&self.path, &error))?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
@@ -182,8 +185,13 @@ impl RowFile {
         self.required(group, name, rows)?.into_iter().map(to_u32).collect()
     }
 
+    /// Number of row groups.
+    pub(super) fn groups(&self) -> usize {
+        self.reader.num_row_groups()
+    }
+
     /// A required column with a value in every row.
-    fn required(
+    pub(super) fn required(
         &self,
         group: &dyn RowGroupReader,
         name: &str,
@@ -224,7 +232,8 @@ impl RowFile {
         values.map(Some)
     }
 
-    fn texts(
+    /// A required column of texts.
+    pub(super) fn texts(
         &self,
         group: &dyn RowGroupReader,
         name: &str,
@@ -290,7 +299,7 @@ impl RowFile {
         Ok(Chunk { values })
     }
 
-    fn column_error(&self, column: &str, reason: String) -> StoreError {
+    pub(super) fn column_error(&self, column: &str, reason: String) -> StoreError {
         StoreError::Column { path: self.path.clone(), column: column.to_owned(), reason }
     }
 }

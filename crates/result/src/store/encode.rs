@@ -2,6 +2,7 @@
 //! files are then assembled from finished row groups. An hour of latencies therefore stays in
 //! memory only in compressed form, and rewriting a file does not compress it again.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,8 +10,9 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType}
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::{KeyValue, RowGroupMetaData};
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::file::reader::ChunkReader;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
@@ -95,10 +97,11 @@ fn check_values<R>(columns: &[Column<R>], rows: &[R]) -> Result<(), StoreError> 
     Ok(())
 }
 
-fn properties() -> Arc<WriterProperties> {
+/// The properties of every file.
+pub(super) fn properties() -> WriterPropertiesBuilder {
     // A fixed creator, chunk statistics only and no page index: the same rows give the same bytes,
     // and every reader since Parquet 1.0 understands them.
-    let properties = WriterProperties::builder()
+    WriterProperties::builder()
         .set_created_by(format!("ssdlab version {SCHEMA_VERSION}"))
         .set_key_value_metadata(Some(vec![KeyValue::new(
             seal::PARQUET_KEY.to_owned(),
@@ -108,11 +111,14 @@ fn properties() -> Arc<WriterProperties> {
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_max_row_group_row_count(None)
-        .build();
-    Arc::new(properties)
 }
 
-fn field(name: &str, physical: PhysicalType, repetition: Repetition) -> ParquetResult<TypePtr> {
+/// A field of a schema; texts are UTF-8.
+pub(super) fn field(
+    name: &str,
+    physical: PhysicalType,
+    repetition: Repetition,
+) -> ParquetResult<TypePtr> {
     let logical = matches!(physical, PhysicalType::BYTE_ARRAY).then_some(LogicalType::String);
     let field = Type::primitive_type_builder(name, physical)
         .with_repetition(repetition)
@@ -147,10 +153,10 @@ fn latency_schema() -> ParquetResult<TypePtr> {
 }
 
 type FileWriter = SerializedFileWriter<Vec<u8>>;
-type GroupWriter<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
+type GroupWriter<'a, W = Vec<u8>> = SerializedRowGroupWriter<'a, W>;
 
 fn file_writer(schema: TypePtr) -> ParquetResult<FileWriter> {
-    SerializedFileWriter::new(Vec::new(), schema, properties())
+    SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties().build()))
 }
 
 fn encode_series(key: &PhaseKey, rows: &[SecondRow]) -> ParquetResult<EncodedGroups> {
@@ -169,7 +175,8 @@ fn encode_latency(key: &PhaseKey, rows: &[LatencyRow]) -> ParquetResult<EncodedG
     for rows in rows.chunks(GROUP_ROWS) {
         let mut group = writer.next_row_group()?;
         write_key(&mut group, key, rows.iter().map(|row| row.second))?;
-        write_texts(&mut group, rows.iter().map(|row| row.op.name()))?;
+        let ops: Vec<_> = rows.iter().map(|row| ByteArray::from(row.op.name())).collect();
+        write_texts(&mut group, &ops, None)?;
         write_columns(&mut group, &*LATENCY, rows)?;
         group.close()?;
     }
@@ -188,7 +195,7 @@ fn write_key(
     seconds: impl ExactSizeIterator<Item = u32>,
 ) -> ParquetResult<()> {
     let rows = seconds.len();
-    write_texts(group, std::iter::repeat_n(key.name, rows))?;
+    write_texts(group, &vec![ByteArray::from(key.name); rows], None)?;
     write_integers(group, &vec![key.index; rows], None)?;
     write_integers(group, &seconds.map(i64::from).collect::<Vec<_>>(), None)
 }
@@ -208,8 +215,10 @@ fn write_columns<R>(
     Ok(())
 }
 
-fn write_integers(
-    group: &mut GroupWriter<'_>,
+/// Writes numbers as the next column of a group; `present` has the definition level of each row of an
+/// optional column.
+pub(super) fn write_integers<W: Write + Send>(
+    group: &mut GroupWriter<'_, W>,
     values: &[i64],
     present: Option<&[i16]>,
 ) -> ParquetResult<()> {
@@ -218,18 +227,19 @@ fn write_integers(
     column.close()
 }
 
-fn write_texts<'a>(
-    group: &mut GroupWriter<'_>,
-    texts: impl Iterator<Item = &'a str>,
+/// The same for texts.
+pub(super) fn write_texts<W: Write + Send>(
+    group: &mut GroupWriter<'_, W>,
+    texts: &[ByteArray],
+    present: Option<&[i16]>,
 ) -> ParquetResult<()> {
-    let values: Vec<ByteArray> = texts.map(ByteArray::from).collect();
     let mut column = next_column(group)?;
-    column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+    column.typed::<ByteArrayType>().write_batch(texts, present, None)?;
     column.close()
 }
 
-fn next_column<'a>(
-    group: &'a mut GroupWriter<'_>,
+fn next_column<'a, W: Write + Send>(
+    group: &'a mut GroupWriter<'_, W>,
 ) -> ParquetResult<parquet::file::writer::SerializedColumnWriter<'a>> {
     group
         .next_column()?
@@ -247,15 +257,7 @@ fn assemble<'a>(
         for group in &part.groups {
             let mut copy = writer.next_row_group()?;
             for column in group.columns() {
-                let close = ColumnCloseResult {
-                    bytes_written: u64::try_from(column.compressed_size()).unwrap_or(0),
-                    rows_written: u64::try_from(group.num_rows()).unwrap_or(0),
-                    metadata: column.clone(),
-                    bloom_filter: None,
-                    column_index: None,
-                    offset_index: None,
-                };
-                copy.append_column(&part.file, close)?;
+                copy_column(&mut copy, &part.file, column, group.num_rows())?;
             }
             copy.close()?;
         }
@@ -263,4 +265,23 @@ fn assemble<'a>(
     let mut file = writer.into_inner()?;
     seal::set(&mut file, seal::OF_PARQUET);
     Ok(file)
+}
+
+/// Copies the bytes of a column chunk, which has this number of rows, from a file as the next column of
+/// a group.
+pub(super) fn copy_column<W: Write + Send>(
+    group: &mut GroupWriter<'_, W>,
+    file: &impl ChunkReader,
+    column: &ColumnChunkMetaData,
+    rows: i64,
+) -> ParquetResult<()> {
+    let close = ColumnCloseResult {
+        bytes_written: u64::try_from(column.compressed_size()).unwrap_or(0),
+        rows_written: u64::try_from(rows).unwrap_or(0),
+        metadata: column.clone(),
+        bloom_filter: None,
+        column_index: None,
+        offset_index: None,
+    };
+    group.append_column(file, close)
 }

@@ -45,6 +45,18 @@ pub enum StoreError {
         /// Bytes that the results may take.
         needed_bytes: u64,
     },
+    /// Too little space for a row per command beside the results.
+    #[error("{} has {} free, and --ios needs {} there beside the results; \
+             free some space, give another place with `--library DIR`, or leave --ios away",
+             library.display(), Bytes(*free_bytes).rounded(), Bytes(*needed_bytes).rounded())]
+    NoSpaceForIos {
+        /// The library.
+        library: PathBuf,
+        /// Bytes available to this user.
+        free_bytes: u64,
+        /// Bytes without which the file is not begun.
+        needed_bytes: u64,
+    },
     /// The path leads to no run directory.
     #[error("{} is not a run directory: it has no run.json", path.display())]
     NotARun {

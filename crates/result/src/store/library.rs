@@ -83,9 +83,7 @@ pub fn resolve_run(library: &Path, name_or_path: &str) -> Result<PathBuf, StoreE
 pub fn preflight(library: &Path, seconds: u64) -> Result<(), StoreError> {
     let place = nearest_existing(library)?;
     write_probe(&place)?;
-    let stat = rustix::fs::statvfs(&place)
-        .map_err(|errno| StoreError::io("ask for the free space of", &place)(errno.into()))?;
-    let free_bytes = stat.f_bavail.saturating_mul(stat.f_frsize);
+    let free_bytes = free_bytes(&place)?;
     let needed_bytes =
         COPIES.saturating_mul(BYTES_BASE.saturating_add(seconds.saturating_mul(BYTES_PER_SECOND)));
     if free_bytes < needed_bytes {
@@ -94,8 +92,15 @@ pub fn preflight(library: &Path, seconds: u64) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Bytes of the disk of a directory that are available to this user.
+pub(super) fn free_bytes(place: &Path) -> Result<u64, StoreError> {
+    let stat = rustix::fs::statvfs(place)
+        .map_err(|errno| StoreError::io("ask for the free space of", place)(errno.into()))?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
 /// The library, or the closest existing directory above it.
-fn nearest_existing(library: &Path) -> Result<PathBuf, StoreError> {
+pub(super) fn nearest_existing(library: &Path) -> Result<PathBuf, StoreError> {
     for candidate in library.ancestors() {
         let place = if candidate.as_os_str().is_empty() { Path::new(".") } else { candidate };
         match fs::metadata(place) {

@@ -5,13 +5,23 @@ use std::path::Path;
 
 use super::alive::Hold;
 use super::checksum::rewritten;
+use super::ios::{IOS_FILE, IOS_FILE_UNFINISHED};
 use super::{
     LATENCY_FILE, LIVE_FILE, RUN_FILE, RunDir, SERIES_FILE, StoreError, replace_files, sync_dir,
 };
 use crate::schema::{About, RunStatus};
 
 /// The files of a run directory.
-const OWN: [&str; 6] = [RUN_FILE, SERIES_FILE, LATENCY_FILE, LIVE_FILE, "words.md", "report.html"];
+const OWN: [&str; 8] = [
+    RUN_FILE,
+    SERIES_FILE,
+    LATENCY_FILE,
+    IOS_FILE,
+    IOS_FILE_UNFINISHED,
+    LIVE_FILE,
+    "words.md",
+    "report.html",
+];
 
 impl RunDir {
     /// Replaces the words of the user in `run.json`; everything else, and its protection against

@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 
 use crc32fast::Hasher;
 
@@ -47,6 +48,17 @@ pub(super) fn set(bytes: &mut [u8], marker: &[u8]) {
         let checksum = text(crc32fast::hash(bytes));
         bytes[place].copy_from_slice(checksum.as_bytes());
     }
+}
+
+/// Writes the checksum of a Parquet file into it; `sum` covers all its bytes with [`BLANK`] in that
+/// place.
+pub(super) fn set_in_file(file: &File, sum: Hasher) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let tail_start = length.saturating_sub(TAIL_BYTES);
+    let mut tail = vec![0; usize::try_from(length - tail_start).unwrap_or_default()];
+    file.read_exact_at(&mut tail, tail_start)?;
+    let place = place_in(&tail, OF_PARQUET).ok_or(io::ErrorKind::InvalidData)?;
+    file.write_all_at(text(sum.finalize()).as_bytes(), tail_start + place.start as u64)
 }
 
 /// Compares bytes with the checksum in them.

@@ -62,6 +62,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         tables: Vec::new(),
         findings: Vec::new(),
         warnings: Vec::new(),
+        ios: None,
         left_out: Vec::new(),
     }
 }

@@ -73,10 +73,10 @@ impl<N: Copy> Outstanding<N> {
         holder.take()
     }
 
-    /// Records all of them for a lost target.
-    pub(crate) fn give_up(&self, now: Nanos, recorder: &mut Recorder) {
-        for Issued { op, since, .. } in self.holders.iter().flatten() {
-            recorder.given_up(op, *since, now);
+    /// Records all of them for a lost target; `job` tells the job of each.
+    pub(crate) fn give_up(&self, now: Nanos, recorder: &mut Recorder, job: impl Fn(&N) -> u32) {
+        for Issued { op, since, note } in self.holders.iter().flatten() {
+            recorder.given_up(op, *since, now, job(note));
         }
     }
 }
@@ -85,6 +85,7 @@ impl<N: Copy> Outstanding<N> {
 mod tests {
     use super::*;
     use base::{Data, OpKind};
+    use result::store::ios::NO_JOB;
 
     fn issued(tag: u32, since: u64) -> Issued<char> {
         let op = Op {
@@ -119,7 +120,7 @@ mod tests {
         outstanding.begin(issued(1, 400));
         outstanding.end(0);
         let mut recorder = Recorder::new(Nanos(0), None);
-        outstanding.give_up(Nanos(1000), &mut recorder);
+        outstanding.give_up(Nanos(1000), &mut recorder, |_| NO_JOB);
         assert_eq!((recorder.ios_unanswered, recorder.longest_is_late()), (1, None));
         let (rows, _) = recorder.finish(Nanos(1000));
         assert_eq!(rows.seconds[0].latency_ns_max, Some(600));

@@ -2,6 +2,7 @@
 
 use base::{Completion, Nanos, Op};
 use load::{Generator, Pacing};
+use result::store::ios::NO_JOB;
 
 use super::outstanding::{Issued, Outstanding};
 use crate::recorder::Recorder;
@@ -12,6 +13,15 @@ enum Next {
     Issued,
     NotDue,
     Exhausted,
+}
+
+/// A command that has ended.
+pub(crate) struct Answer {
+    pub(crate) op: Op,
+    /// Its end; `submitted` is the time from which its latency counts: its due time in an open loop.
+    pub(crate) end: Completion,
+    /// Time at which the target got it.
+    pub(crate) issued: Nanos,
 }
 
 /// The outstanding commands, and the source of the next ones.
@@ -113,16 +123,17 @@ impl<'a> Queue<'a> {
     /// Records the end of a command and frees its tag.
     #[inline]
     pub(crate) fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
-        if let Some((op, end)) = self.answered(end) {
+        if let Some(Answer { op, end, issued }) = self.answered(end) {
             recorder.completed(&op, &end);
+            recorder.point(&op, issued, &end, NO_JOB);
         }
     }
 
-    /// The command of an end, whose latency counts from its due time in an open loop; frees its tag.
+    /// The command of an end; frees its tag.
     #[inline]
-    pub(crate) fn answered(&mut self, end: Completion) -> Option<(Op, Completion)> {
+    pub(crate) fn answered(&mut self, end: Completion) -> Option<Answer> {
         let Issued { op, since, .. } = self.outstanding.end(end.tag)?;
         let submitted = if self.is_open { since } else { end.submitted };
-        Some((op, Completion { submitted, ..end }))
+        Some(Answer { op, end: Completion { submitted, ..end }, issued: end.submitted })
     }
 }

@@ -11,7 +11,7 @@ use target::capability::Telemetry;
 
 use super::running::Running;
 use super::{JobSpec, Jobs};
-use crate::drive::{End, Seconds, WATCH, wait_until};
+use crate::drive::{Answer, End, Seconds, WATCH, wait_until};
 use crate::recorder::Recorder;
 
 /// Record and rows of each job, in their order; `None` for a job that never began.
@@ -35,7 +35,8 @@ pub fn drive_jobs<T: Telemetry>(
     let end = together.keep_busy(target, recorder, interrupted, on_second);
     let now = target.now();
     if end.is_err() {
-        together.jobs.iter_mut().for_each(|job| job.give_up(now, recorder));
+        let jobs = together.jobs.iter_mut().zip(0..);
+        jobs.for_each(|(job, number)| job.give_up(now, recorder, number));
     }
     recorder.ios_not_issued = together.jobs.iter().map(Running::ios_not_issued).sum();
     (end, together.jobs.into_iter().map(|job| job.finish(now)).collect())
@@ -168,12 +169,11 @@ impl<'a> Together<'a> {
     }
 
     fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
-        let Some(job) = self.owners.get(end.tag as usize).and_then(|at| self.jobs.get_mut(*at))
-        else {
-            return;
-        };
-        if let Some((op, end)) = job.ended(end) {
+        let Some(number) = self.owners.get(end.tag as usize).copied() else { return };
+        let job = self.jobs.get_mut(number);
+        if let Some(Answer { op, end, issued }) = job.and_then(|job| job.ended(end)) {
             recorder.completed(&op, &end);
+            recorder.point(&op, issued, &end, number as u32);
         }
     }
 }

@@ -6,7 +6,7 @@ use result::rows::PhaseRows;
 use result::schema::Phase;
 
 use super::{JobSpec, Think};
-use crate::drive::Queue;
+use crate::drive::{Answer, Queue};
 use crate::recorder::Recorder;
 
 /// The part of its life in which a job is.
@@ -142,22 +142,23 @@ impl<'a> Running<'a> {
     }
 
     /// Records the end of one of its commands; returns the command, or `None` if it is not outstanding.
-    pub(super) fn ended(&mut self, end: Completion) -> Option<(Op, Completion)> {
+    pub(super) fn ended(&mut self, end: Completion) -> Option<Answer> {
         let tag = end.tag - self.first_tag;
-        let (op, end) = self.queue.answered(Completion { tag, ..end })?;
+        let answer = self.queue.answered(Completion { tag, ..end })?;
+        let Answer { op, end, .. } = &answer;
         if let Some(recorder) = &mut self.recorder
             && end.done >= recorder.start()
         {
-            recorder.completed(&op, &end);
+            recorder.completed(op, end);
         }
-        Some((op, end))
+        Some(answer)
     }
 
-    /// Records its outstanding commands for a lost target, here and in the sum.
-    pub(super) fn give_up(&mut self, now: Nanos, sum: &mut Recorder) {
-        self.queue.outstanding.give_up(now, sum);
+    /// Records its outstanding commands for a lost target, here and in the sum, where it is job `number`.
+    pub(super) fn give_up(&mut self, now: Nanos, sum: &mut Recorder, number: u32) {
+        self.queue.outstanding.give_up(now, sum, |()| number);
         if let Some(recorder) = &mut self.recorder {
-            self.queue.outstanding.give_up(now, recorder);
+            self.queue.outstanding.give_up(now, recorder, |()| number);
         }
     }
 

@@ -23,6 +23,14 @@ pub struct Observer<'a> {
     pub on_second: &'a mut dyn FnMut(&Recorder),
 }
 
+/// What the loop remembers of an outstanding command.
+#[derive(Clone, Copy)]
+struct Note {
+    stream: u32,
+    /// Time at which it was due; that of its issue if only depth decided.
+    due: Nanos,
+}
+
 /// The state of the loop.
 struct Replay<'a> {
     spec: &'a ReplaySpec,
@@ -35,8 +43,7 @@ struct Replay<'a> {
     issued_ns: u64,
     /// Time from which the depth permits the head: the end of the command that made room.
     freed_ns: u64,
-    /// Each with its stream.
-    outstanding: Outstanding<u32>,
+    outstanding: Outstanding<Note>,
 }
 
 /// Issues all commands of `feed`; ends early when `interrupted`, or when a command fails.
@@ -53,7 +60,7 @@ pub fn replay<T: Telemetry>(
     let mut replay = Replay::new(spec, target.now().0);
     let end = replay.run(target, feed, (&mut *recorder, meter), observer);
     if end.is_err() {
-        replay.outstanding.give_up(target.now(), recorder);
+        replay.outstanding.give_up(target.now(), recorder, |note| note.stream);
     }
     end
 }
@@ -147,9 +154,11 @@ impl<'a> Replay<'a> {
             };
             let Some(tag) = self.outstanding.next_tag() else { return Ok(()) };
             let op = Op { tag, ..head.op };
-            self.outstanding.begin(Issued { op, since: Nanos(now_ns), note: head.stream });
+            let ready_ns = self.ready_ns();
+            let note = Note { stream: head.stream, due: Nanos(ready_ns.unwrap_or(now_ns)) };
+            self.outstanding.begin(Issued { op, since: Nanos(now_ns), note });
             target.submit(&[op]);
-            let late_ns = self.ready_ns().map(|ready| now_ns.saturating_sub(ready));
+            let late_ns = ready_ns.map(|ready| now_ns.saturating_sub(ready));
             meter.issued(&op, head.stream, self.outstanding.count(), now_ns, late_ns);
             self.issued_ns = now_ns;
             self.advance(feed)?;
@@ -170,10 +179,11 @@ impl<'a> Replay<'a> {
 
     fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
         let was_held_back = !self.may_issue();
-        let Some(Issued { op, note: stream, .. }) = self.outstanding.end(completion.tag) else {
-            return;
-        };
+        let Some(Issued { op, note, .. }) = self.outstanding.end(completion.tag) else { return };
+        let Note { stream, due } = note;
         recorder.completed(&op, completion);
+        let from_due = Completion { submitted: due, ..*completion };
+        recorder.point(&op, completion.submitted, &from_due, stream);
         meter.ended(&op, stream, completion);
         if was_held_back && self.may_issue() {
             self.freed_ns = completion.done.0;

@@ -72,7 +72,10 @@ impl Session {
         let mut observer = Observer { interrupted: control.interrupted, on_second: &mut on_second };
         let opened = target.confirm_identity().map_err(RunError::from);
         let end = opened.and_then(|()| replayed.feed()).and_then(|mut feed| {
-            let mut meter = Meter::new(&feed.info().streams);
+            let streams = &feed.info().streams;
+            let mut meter = Meter::new(streams);
+            let taps = self.taps(spec, start, streams.clone(), 1);
+            recorder = Recorder::new(start, None).with_taps(taps);
             let recorders = (&mut recorder, &mut meter);
             let end = replay(target, replayed, &mut feed, recorders, &mut observer);
             let remarks = storage_bench::remarks(&feed, replayed);

@@ -8,6 +8,7 @@ use base::Facts;
 use device::meter::MeterSpec;
 use result::schema::{self, About, Invocation, Repeat, Run};
 use result::store::RunDir;
+use result::store::ios::IosChoice;
 
 use crate::error::RunError;
 use crate::event::Event;
@@ -52,6 +53,8 @@ pub struct Request {
     pub meter: Option<MeterSpec>,
     /// Threads that drive the target.
     pub workers: Workers,
+    /// The commands that get a row in `ios.parquet`, or `None` without that file.
+    pub ios: Option<IosChoice>,
 }
 
 impl Request {
@@ -76,6 +79,7 @@ impl Request {
             left_out: Vec::new(),
             meter: None,
             workers: Workers::default(),
+            ios: None,
         }
     }
 }

@@ -8,6 +8,7 @@
 
 use result::rows::PhaseRows;
 use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
+use result::store::RunDir;
 use target::Identity;
 use target::IoError;
 
@@ -30,6 +31,8 @@ pub(super) struct Continuation {
     resumed: Option<Resumed>,
     /// The kept parts, and the reason for their limit.
     what: String,
+    /// The run to continue, or `None` for a new run.
+    earlier: Option<RunDir>,
 }
 
 impl Continuation {
@@ -58,6 +61,7 @@ impl Continuation {
             random_phases: point.random_phases,
             purge: run.purge.clone().filter(|_| any),
             health_before: run.health.clone().and_then(|health| health.before).filter(|_| any),
+            earlier: Some(earlier.clone()),
             resumed: Some(Resumed { run_id: run.run_id.clone(), phases_kept }),
             kept,
         })
@@ -112,6 +116,7 @@ impl Session {
             self.rows.push(rows);
             self.or_rescue(added)?;
         }
+        self.keep_ios(earlier.earlier.as_ref());
         self.warn_if_overwritten();
         self.save()
     }

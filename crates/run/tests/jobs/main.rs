@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod single_commands;
 mod workload;
 
 use std::sync::atomic::AtomicBool;
