@@ -22,6 +22,7 @@ import { pageLinks } from "./view/page/sections";
 import { applyTheme, rememberedTheme, watchPrinting, watchScheme } from "./view/page/theme";
 import { goTo, reveal } from "./view/parts/address";
 import { colorProducts, keepColors } from "./view/parts/colors";
+import { commandsSection } from "./view/results/density";
 import { otherTests } from "./view/results/other";
 import { conditions } from "./view/text/conditions";
 import { differences } from "./view/text/differences";
@@ -162,6 +163,7 @@ function graphPage(app: App): HTMLElement[] {
     factsSection(app.library),
     conditionsSection(app),
     ...otherTests(app),
+    commandsSection(app.library),
     section(
       "glossary",
       "Words and figures",
@@ -221,7 +223,9 @@ async function showPage(root: HTMLElement, report: Report, opened?: Opened): Pro
 
 /** Without a consistency run there is no choice to make, but there are other results. */
 function otherPage(app: App): HTMLElement[] {
-  const sections = [...otherTests(app), factsSection(app.library)].filter((one) => one !== null);
+  const sections = [...otherTests(app), commandsSection(app.library), factsSection(app.library)].filter(
+    (one) => one !== null,
+  );
   const main = h("main", { id: "main", class: "wide" }, sections, noRuns(app.library.report));
   return sections.length > 1 ? [pageLinks(app, sections), main] : [main];
 }

@@ -5,7 +5,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
-import { fixtureReport, powerRuns, reportOf, trimRun } from "../../fixtures/report";
+import { commandsRun, fixtureReport, powerRuns, reportOf, trimRun } from "../../fixtures/report";
 import { cssColor, Lab } from "./page";
 
 let lab: Lab;
@@ -279,6 +279,47 @@ describe("exports", () => {
     const csv = (await saved(page, chart, "CSV")).content.toString();
     expect(csv.split("\n")).toHaveLength(21);
     expect(csv).toContain(`"${value}"`);
+    await page.context().close();
+  });
+
+  /** Pixels of a picture that are not grey. */
+  function coloured(page: Page, png: Buffer): Promise<number> {
+    return page.evaluate(async (data) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${data}`;
+      await image.decode();
+      const canvas = Object.assign(document.createElement("canvas"), {
+        width: image.width,
+        height: image.height,
+      });
+      const context = canvas.getContext("2d");
+      context?.drawImage(image, 0, 0);
+      const pixels = context?.getImageData(0, 0, image.width, image.height).data ?? [];
+      let count = 0;
+      for (let at = 0; at < pixels.length; at += 4) {
+        const [red, green, blue] = [pixels[at], pixels[at + 1], pixels[at + 2]];
+        if (Math.max(red, green, blue) - Math.min(red, green, blue) > 40) count += 1;
+      }
+      return count;
+    }, png.toString("base64"));
+  }
+
+  test("single commands are drawn as densities, said in words, and saved", async () => {
+    const page = await lab.page(commandsRun());
+    const charts = page.locator("#commands .density");
+    expect(await charts.count()).toBe(2);
+    const words = (await page.locator("#commands").innerText()).replaceAll("\u202f", " ");
+    expect(words).toContain("Every command has a point.");
+    expect(words).toMatch(
+      /write: [\d,]+ commands: half within [\d.]+ [mµ]s, the slowest within [\d.]+ [mµ]s\./,
+    );
+    for (const name of ["latency", "offset"]) {
+      const chart = `#commands [data-plot="${name}"]`;
+      expect((await saved(page, chart, "SVG")).content.toString()).not.toContain("var(--");
+      expect(await coloured(page, (await saved(page, chart, "PNG")).content)).toBeGreaterThan(5_000);
+      const csv = (await saved(page, chart, "CSV")).content.toString().split("\n");
+      expect(csv.length).toBeGreaterThan(1_000);
+    }
     await page.context().close();
   });
 
