@@ -7,12 +7,8 @@ use clap::Args as ClapArgs;
 
 use crate::args::{Format, JobsArg, whole};
 
-/// Arguments of `fit`.
+/// Arguments of `fit`; `docs/runs/fit.md` describes the method.
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  ssdlab fit RUN RUN --base intel-ssd-750-400gb --name 'My drive' -o my-drive.toml\n  \
-                  ssdlab fit RUN RUN --hold-out RUN --base my-drive.toml\n\ndocs/runs/fit.md describes the method"
-)]
 pub struct FitArgs {
     /// Runs of one drive to explain: path, name, start of a name, or `latest`
     #[arg(required = true, value_name = "RUN")]
