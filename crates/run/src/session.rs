@@ -406,6 +406,9 @@ impl Session {
             Action::Purge => confirmed.and_then(|()| self.purge(target, control)).map(|method| {
                 what = format!("{what}; method: {}", method.name());
             }),
+            Action::PurgeToScale(scale) => {
+                confirmed.and_then(|()| self.purge_to_scale(target, *scale))
+            }
             Action::Deallocate { offset_bytes, len_bytes } => {
                 confirmed.and_then(|()| target.deallocate(*offset_bytes, *len_bytes))
             }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use base::{Nanos, TelemetryRow};
+use base::{Nanos, Ratio, TelemetryRow};
 
 use crate::age::Past;
 use crate::contract::Target;
@@ -59,6 +59,19 @@ pub trait Purge: Target {
     /// If the target cannot be purged; the message names the method that was tried.
     /// [`IoError::Interrupted`] if the waiter asked for a stop, and the purge has stopped.
     fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError>;
+
+    /// Brings a simulated drive to its fresh state at a part of its size, up to the next purge.
+    /// Identity, capacity and limits stay those of the whole drive; commands must stay within the
+    /// part. No command may be outstanding.
+    ///
+    /// # Errors
+    /// If the size of the target is what it is, or no drive of that part can be simulated.
+    fn purge_to_scale(&mut self, _scale: Ratio) -> Result<PurgeMethod, IoError> {
+        let name = self.identity().name;
+        Err(IoError::Unsupported(format!(
+            "{name} has one size; only a simulated drive can be made smaller"
+        )))
+    }
 
     /// The methods to purge the target, the best first, each with its obstacle.
     fn purge_options(&self) -> Vec<PurgeOption> {

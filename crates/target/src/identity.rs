@@ -40,6 +40,9 @@ impl Identity {
     /// Label of the checksum over all values of a simulated drive; absent for other targets.
     pub const CHECKSUM: &str = "sim.checksum";
 
+    /// Label of the pages in a block of a simulated drive at full size; absent for other targets.
+    pub const BLOCK_PAGES: &str = "sim.pages_per_block";
+
     /// Label of the drive's model; absent where the name of the target is its model.
     pub const MODEL: &str = "model";
 

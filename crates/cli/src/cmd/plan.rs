@@ -154,9 +154,11 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
                 ..Cost::default()
             }
         }
-        Action::Purge | Action::Deallocate { .. } | Action::Age(_) | Action::SetRest(_) => {
-            Cost { is_estimate: true, ..Cost::default() }
-        }
+        Action::Purge
+        | Action::PurgeToScale(_)
+        | Action::Deallocate { .. }
+        | Action::Age(_)
+        | Action::SetRest(_) => Cost { is_estimate: true, ..Cost::default() },
     }
 }
 

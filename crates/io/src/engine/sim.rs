@@ -39,6 +39,9 @@ pub struct SimTarget {
     /// As in [`name_of`].
     name: String,
     description: Description,
+    /// The whole drive: identity, capacity and limits.
+    config: Config,
+    /// The drive, or the part of it that is simulated up to the next purge.
     drive: Drive,
 }
 
@@ -287,6 +290,7 @@ fn details(description: &Description, config: &Config) -> BTreeMap<String, Strin
         ("write_cache", write_cache.to_owned()),
         ("sim.channels", geometry.channels.to_string()),
         ("sim.dies", geometry.dies.to_string()),
+        (Identity::BLOCK_PAGES, description.model.nand.pages_per_block.value.to_string()),
         ("sim.superblocks", geometry.superblocks.to_string()),
         ("sim.superblock_bytes", superblock_bytes.to_string()),
         ("sim.buffer_bytes", buffer_bytes.to_string()),
@@ -315,7 +319,8 @@ impl SimTarget {
         let (description, config) = resolve(name, keys)?;
         memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&description.model, keys);
-        Ok(Self { spec: spec.to_owned(), name, description, drive: Drive::new(config) })
+        let drive = Drive::new(config.clone());
+        Ok(Self { spec: spec.to_owned(), name, description, config, drive })
     }
 
     /// The drive itself, to compare a test's result with the drive's own record.
@@ -324,10 +329,35 @@ impl SimTarget {
         &self.drive
     }
 
-    /// The resolved model.
+    /// The resolved model of the whole drive.
     #[must_use]
     pub fn config(&self) -> &Config {
-        self.drive.config()
+        &self.config
+    }
+
+    /// Another drive in the place of this one, at the same time.
+    fn replace(&mut self, config: Config) {
+        let now = self.drive.now();
+        self.drive = Drive::new(config);
+        self.drive.run_until(now);
+    }
+
+    /// The model at a part of its size, if that is the whole drive.
+    fn part(&self, scale: Ratio) -> Result<Config, IoError> {
+        let Description { model, host, scale: own } = &self.description;
+        if !own.complement().is_zero() {
+            return Err(IoError::Unsupported(format!(
+                "{} is simulated at {own} of its size already",
+                self.name
+            )));
+        }
+        let config = model.resolve(scale).map_err(|error| IoError::Usage(error.to_string()))?;
+        let config = Config { seed: self.config.seed, ..config };
+        Ok(config.behind(host.as_ref().map(HostProfile::system)))
+    }
+
+    fn is_part(&self) -> bool {
+        self.drive.config() != &self.config
     }
 }
 
@@ -383,7 +413,21 @@ impl Guarded for SimTarget {}
 
 impl Purge for SimTarget {
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
-        self.drive.reset();
+        if self.is_part() {
+            self.replace(self.config.clone());
+        } else {
+            self.drive.reset();
+        }
+        Ok(PurgeMethod::FreshSimulatedDrive)
+    }
+
+    fn purge_to_scale(&mut self, scale: Ratio) -> Result<PurgeMethod, IoError> {
+        let config = self.part(scale)?;
+        if self.drive.config() == &config {
+            self.drive.reset();
+        } else {
+            self.replace(config);
+        }
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
 }

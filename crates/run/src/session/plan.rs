@@ -48,6 +48,7 @@ impl Plan {
             Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
             Action::Jobs(jobs) => Some((jobs.queue_depth(), jobs.longest_bytes())),
             Action::Purge
+            | Action::PurgeToScale(_)
             | Action::Deallocate { .. }
             | Action::Idle(_)
             | Action::Age(_)
@@ -105,6 +106,7 @@ fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<()
         Action::Deallocate { .. } if !limits.deallocate => cannot_deallocate(),
         Action::Age(past) => Ok(past.check(identity, limits.ages)?),
         Action::Purge
+        | Action::PurgeToScale(_)
         | Action::Deallocate { .. }
         | Action::Idle(_)
         | Action::SetRest(_)

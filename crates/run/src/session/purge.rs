@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use base::Ratio;
 use target::{IoError, PurgeMethod, Testable, Waiter};
 
 use super::{Control, Session};
@@ -24,6 +25,17 @@ impl Session {
         self.run.purge = Some(purge_record(&considered, purged.as_ref().ok()));
         self.warn_if_overwritten();
         purged
+    }
+
+    /// Purges a simulated drive at a part of its size.
+    pub(super) fn purge_to_scale<T: Testable>(
+        &mut self,
+        target: &mut T,
+        scale: Ratio,
+    ) -> Result<(), IoError> {
+        let method = target.purge_to_scale(scale)?;
+        self.run.purge = Some(purge_record(&[], Some(&method)));
+        Ok(())
     }
 
     /// The warning that an overwritten drive is not in its fresh state.

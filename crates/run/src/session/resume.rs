@@ -187,7 +187,9 @@ impl Point {
 
 /// Whether the step sets the state of the target itself.
 fn starts_anew(step: &Step) -> bool {
-    step.phases().first().is_some_and(|phase| matches!(phase.action, Action::Purge))
+    step.phases()
+        .first()
+        .is_some_and(|phase| matches!(phase.action, Action::Purge | Action::PurgeToScale(_)))
 }
 
 /// Whether the step leaves the data unchanged. A rest of the drive is a treatment: after a pause of
@@ -197,6 +199,7 @@ fn only_reads(step: &Step) -> bool {
         Action::Load { workload, .. } => !workload.mix.writes(),
         Action::Jobs(jobs) => !jobs.writes(),
         Action::Purge
+        | Action::PurgeToScale(_)
         | Action::Deallocate { .. }
         | Action::Idle(_)
         | Action::Age(_)

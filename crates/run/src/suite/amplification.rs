@@ -57,9 +57,14 @@ pub(crate) struct Amplification {
 }
 
 impl Amplification {
-    /// The WAF of `step`, which continues the writes of `settling` on a drive that was filled
-    /// before.
-    pub(crate) fn of(measured: &Measured<'_>, settling: Part<'_>, step: Part<'_>) -> Self {
+    /// The WAF of `step`, which continues the writes of `settling` on a drive whose first
+    /// `span_bytes` were filled before.
+    pub(crate) fn of(
+        measured: &Measured<'_>,
+        span_bytes: u64,
+        settling: Part<'_>,
+        step: Part<'_>,
+    ) -> Self {
         let settled = last_quarter(&settling.rows.seconds);
         let simulated = waf(&step.rows.seconds);
         let by_counters = simulated.is_none().then(|| counted(measured, step)).flatten();
@@ -70,7 +75,7 @@ impl Amplification {
         };
         Self {
             counted: simulated.or(by_counters),
-            implied: fresh_rate(settling, measured.run.span.span_bytes)
+            implied: fresh_rate(settling, span_bytes)
                 .zip(step.mb_per_s().filter(|rate| *rate > 0.0))
                 .map(|(fresh, steady)| fresh / steady),
             before: waf(settled),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use base::Nanos;
+use base::{Nanos, Ratio};
 use load::Workload;
 use result::schema::{Finding, Mark, Table, Verdict};
 use target::{Past, Rest};
@@ -146,6 +146,8 @@ pub struct PhaseSpec {
 pub enum Action {
     /// Bring the target to its fresh state.
     Purge,
+    /// Bring a simulated drive to its fresh state, at a part of its size up to the next purge.
+    PurgeToScale(Ratio),
     /// Deallocate a range.
     Deallocate {
         /// First byte.
@@ -191,9 +193,11 @@ impl PhaseSpec {
     #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
-            Action::Purge | Action::Deallocate { .. } | Action::Age(_) | Action::SetRest(_) => {
-                Length::Unknown
-            }
+            Action::Purge
+            | Action::PurgeToScale(_)
+            | Action::Deallocate { .. }
+            | Action::Age(_)
+            | Action::SetRest(_) => Length::Unknown,
             Action::Replay(replay) => replay
                 .moved_bytes
                 .map_or(Length::Unknown, |(read, written)| Length::Bytes(read + written)),
@@ -211,7 +215,10 @@ impl PhaseSpec {
     #[must_use]
     pub fn is_destructive(&self) -> bool {
         match &self.action {
-            Action::Purge | Action::Deallocate { .. } | Action::Replay(_) => true,
+            Action::Purge
+            | Action::PurgeToScale(_)
+            | Action::Deallocate { .. }
+            | Action::Replay(_) => true,
             Action::Idle(_) | Action::Age(_) | Action::SetRest(_) => false,
             Action::Jobs(jobs) => jobs.writes(),
             Action::Load { workload, .. } => workload.mix.writes(),

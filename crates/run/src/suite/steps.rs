@@ -1,6 +1,6 @@
 //! The vocabulary of tests: purge, fill, load, pass, pause.
 
-use base::{Bytes, Data, Nanos, OpKind};
+use base::{Bytes, Data, Nanos, OpKind, Ratio};
 use load::{Composite, Mix, Order, Pacing, Shares, Sizes, Workload};
 use serde_json::Value;
 use target::{Past, Rest};
@@ -39,6 +39,13 @@ impl From<PhaseSpec> for Step {
 pub fn purge() -> PhaseSpec {
     let what = "bring the target to its fresh state".to_owned();
     PhaseSpec { name: "purge".to_owned(), what, action: Action::Purge }
+}
+
+/// Brings a simulated drive to its fresh state, at a part of its size.
+#[must_use]
+pub fn purge_to_scale(scale: Ratio) -> PhaseSpec {
+    let what = format!("bring the drive to its fresh state, at {scale} of its size");
+    PhaseSpec { name: "purge".to_owned(), what, action: Action::PurgeToScale(scale) }
 }
 
 /// Deallocates the first `len_bytes` of the target.

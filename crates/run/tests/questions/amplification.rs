@@ -85,6 +85,42 @@ fn patterns_amplify_as_theory_says() {
     assert_eq!(marks.count(), 0, "all are steady: {:?}", outcome.run.marks);
 }
 
+/// A drive of 3 GB at its full size, of which `waf` simulates a quarter: it stays the same drive, and a purge makes it
+/// whole again.
+#[test]
+fn a_part_of_a_drive_amplifies_as_the_whole_and_is_the_same_drive() {
+    let keys = [
+        ("nand.dies_per_channel", "1"),
+        ("nand.pages_per_block", "16"),
+        ("capacity_gb", "3"),
+        ("buffer.write_bytes", "2097152"),
+    ];
+    let mut drive = simulated("sandisk-extreme-ii-480gb", &keys);
+    let library = tempfile::tempdir().unwrap();
+    let mut run = |scale: &str| {
+        let own = format!("patterns=uniform;zipf(0.8) overwrites=2 scale={scale}");
+        let request = request(library.path(), test("waf"), &settings(&own));
+        run_quietly(&mut drive, &request).unwrap()
+    };
+    let (part, whole) = (run("1/4"), run("1"));
+    for step in ["uniform", "zipf_0_8"] {
+        let found = |outcome| metric(outcome, &format!("waf.{step}.waf"));
+        println!("{step}: {:.3} of a quarter, {:.3} of the whole", found(&part), found(&whole));
+        assert!((found(&part) / found(&whole) - 1.0).abs() < 0.02, "{step}");
+    }
+    let bytes = |outcome: &Outcome| outcome.run.phases.iter().map(|phase| phase.bytes).sum::<u64>();
+    let share = bytes(&part) as f64 / bytes(&whole) as f64;
+    assert!((share - 0.25).abs() < 0.01, "a quarter of the work, not {share}");
+    let of = |outcome: &Outcome| {
+        let run = outcome.run.clone();
+        (run.target, run.span, run.purge)
+    };
+    assert_eq!(of(&part), of(&whole), "the same drive");
+    let told = |outcome: &Outcome| outcome.run.tables[0].conditions.get("scale").cloned();
+    assert_eq!(told(&part).as_deref(), Some("25% of the drive is simulated"));
+    assert_eq!(told(&whole), None);
+}
+
 /// A zone is one superblock: 64 dies x 2 planes x 1 page of 16 KiB at this scale. The span is of whole ones, so that
 /// the fill leaves none half full.
 #[test]

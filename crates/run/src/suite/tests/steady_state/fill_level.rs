@@ -222,7 +222,9 @@ fn row(figures: &mut Figures, measured: &Measured<'_>, level: u64) -> TableRow {
         if step == "random_write" {
             let settling = measured.complete(&at("precondition", level));
             let found = settling.zip(part);
-            let found = found.map(|(before, part)| Amplification::of(measured, before, part));
+            let found = found.map(|(before, part)| {
+                Amplification::of(measured, measured.run.span.span_bytes, before, part)
+            });
             Amplification::add_to(found, figures, &name);
         }
         let value = |end: &&str| figures.metrics.get(&format!("{name}.{end}")).copied().flatten();

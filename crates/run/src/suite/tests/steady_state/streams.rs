@@ -253,7 +253,9 @@ fn add_step(
         let (phase, rows) = &parts.as_ref()?[at];
         Some(Part { phase, rows })
     });
-    let found = before.zip(part).map(|(before, part)| Amplification::of(measured, before, part));
+    let found = before.zip(part).map(|(before, part)| {
+        Amplification::of(measured, measured.run.span.span_bytes, before, part)
+    });
     let name = format!("streams.{step}");
     Amplification::add_to(found, figures, &name);
     rates::add_rates(figures, &name, part);

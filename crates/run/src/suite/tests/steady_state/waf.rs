@@ -13,17 +13,21 @@
 //! little. Data that is never written costs a drive that moves it again and again. Where nothing
 //! counts, the rate on spare blocks over the steady rate implies a WAF; it compares a drive with
 //! itself only.
+//!
+//! On a simulated drive the test simulates a part of the drive by default (`scale`): its write
+//! amplification and its rates in steady state are those of the whole drive, for a part of the work.
 
-use base::OpKind;
+use base::{Bytes, OpKind, Ratio};
 use load::{Order, Workload};
 use result::schema::{Table, TableRow};
+use target::Identity;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, Source};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Conditions, Config, Definition, Figures, Measured, Notes, Part, Procedure,
+    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -44,12 +48,17 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "overwrites", default: "4", help: "spans written before the measured one" },
         Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
+        Param {
+            name: "scale",
+            default: "auto",
+            help: "part of a simulated drive that is simulated, such as 1/16 or 1 for the whole; auto: at least 12 GB",
+        },
         steps::DATA,
     ],
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry {
-            settings: "patterns=uniform;zipf(0.8);zones(10:90) overwrites=1",
+            settings: "patterns=uniform;zipf(0.8);zones(10:90) overwrites=2",
             needs_counters: true,
             ..ReviewEntry::FULL
         },
@@ -65,6 +74,12 @@ pub(crate) const DEFINITION: Definition = Definition {
     charts: &[Chart::Curves { table: "zipf", units: &["WAF"], log_rows: false }],
     procedure: Procedure::of::<Settings>,
 };
+
+/// The smallest part of a simulated drive that `auto` selects, and the most that it divides by.
+const PART_BYTES_MIN: u64 = 12_000_000_000;
+const PARTS_MAX: u64 = 64;
+/// The span of a part is a multiple of this, and is within every part.
+const SPAN_STEP: Bytes = Bytes(8 << 20);
 
 /// A pattern with its names.
 struct Pattern {
@@ -114,11 +129,14 @@ struct Settings {
     overwrites: u32,
     block_bytes: u32,
     queue_depth: u32,
+    /// The part of the drive that is simulated, and its span.
+    scale: Ratio,
+    span_bytes: u64,
     data: steps::AskedData,
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
+    fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
         let text = params.text("patterns");
         let patterns: Vec<Pattern> =
             text.split(';').map(Pattern::read).collect::<Result<_, _>>()?;
@@ -129,8 +147,11 @@ impl TestSettings for Settings {
                 "`--set patterns=` has `{twice}` twice; expected each pattern once"
             )));
         }
+        let scale = scale(params, site)?;
         Ok(Self {
             patterns,
+            scale,
+            span_bytes: span_of(scale, site),
             overwrites: params.count("overwrites")?,
             block_bytes: params.block_bytes("block")?,
             queue_depth: params.queue_depth("queue_depth")?,
@@ -145,17 +166,27 @@ impl TestSettings for Settings {
             ("overwrites", self.overwrites.into()),
             ("block_bytes", self.block_bytes.into()),
             ("queue_depth", self.queue_depth.into()),
+            ("scale", self.scale.to_string().into()),
             ("data", self.data.text.clone().into()),
         ])
     }
 
+    fn conditions(&self) -> Conditions {
+        let words = || format!("{} of the drive is simulated", self.scale);
+        self.is_part().then(|| ("scale".to_owned(), words())).into_iter().collect()
+    }
+
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let span = site.span_bytes;
+        let span = self.span_bytes;
+        let purge = || match self.is_part() {
+            true => steps::purge_to_scale(self.scale),
+            false => steps::purge(),
+        };
         let of_pattern = |pattern: &Pattern| {
             let settle = span.saturating_mul(self.overwrites.into());
             let settle = steps::to_its_end(&pattern.settling(), self.writes(pattern, span, settle));
             let measured = steps::to_its_end(&pattern.step, self.writes(pattern, span, span));
-            site.from_filled(span, settle).into_iter().chain([measured])
+            [purge(), site.fill("prepare", span), settle, measured]
         };
         steps::once(self.patterns.iter().flat_map(of_pattern))
     }
@@ -167,7 +198,7 @@ impl TestSettings for Settings {
         let mut known = Vec::new();
         for pattern in &self.patterns {
             let step = measured.complete(&pattern.step);
-            let found = amplification(measured, pattern, step);
+            let found = self.amplification(measured, pattern, step);
             let row = row(&mut figures, pattern, step, found);
             let theta =
                 pattern.theta().map(|label| TableRow { label, values: curve_values(found) });
@@ -190,6 +221,20 @@ const COLUMNS: [(&str, &str); 4] =
 const CURVE: [(&str, &str); 2] = [("counted", "WAF"), ("implied by rate", "WAF")];
 
 impl Settings {
+    fn is_part(&self) -> bool {
+        !self.scale.complement().is_zero()
+    }
+
+    fn amplification(
+        &self,
+        measured: &Measured<'_>,
+        pattern: &Pattern,
+        step: Option<Part<'_>>,
+    ) -> Option<Amplification> {
+        let settling = measured.complete(&pattern.settling())?;
+        Some(Amplification::of(measured, self.span_bytes, settling, step?))
+    }
+
     fn writes(&self, pattern: &Pattern, span_bytes: u64, total_bytes: u64) -> Workload {
         let order = pattern.order.clone();
         let (block, depth) = (self.block_bytes, self.queue_depth);
@@ -198,13 +243,42 @@ impl Settings {
     }
 }
 
-fn amplification(
-    measured: &Measured<'_>,
-    pattern: &Pattern,
-    step: Option<Part<'_>>,
-) -> Option<Amplification> {
-    let settling = measured.complete(&pattern.settling())?;
-    Some(Amplification::of(measured, settling, step?))
+/// The part of the drive that is simulated: the requested one, or the smallest that tells as much.
+fn scale(params: &Params, site: &Site<'_>) -> Result<Ratio, RunError> {
+    let is_whole = site.is_simulated() && site.identity.scale().is_none();
+    let text = params.text("scale");
+    if text == "auto" {
+        let parts = if is_whole { parts(site.identity) } else { 1 };
+        return Ok(Ratio::new(1, parts).unwrap_or(Ratio::ONE));
+    }
+    let scale: Ratio = params.get("scale")?;
+    if scale.is_zero() || !is_whole && !scale.complement().is_zero() {
+        return Err(RunError::Usage(format!(
+            "`--set scale={text}` cannot be used on {}: only a simulated drive at its full size has smaller parts, \
+             such as 1/16; leave it away",
+            site.identity.name
+        )));
+    }
+    Ok(scale)
+}
+
+/// The number of parts of which `auto` simulates one: a power of two that divides the pages of a block, so that the
+/// part has exactly its share of the NAND and of the capacity.
+fn parts(identity: &Identity) -> u64 {
+    let details = identity.details.get(Identity::BLOCK_PAGES);
+    let pages: u64 = details.and_then(|pages| pages.parse().ok()).unwrap_or(1);
+    let doubled = std::iter::successors(Some(1), |parts| Some(parts * 2));
+    let is_large = |parts: u64| identity.capacity_bytes / parts >= PART_BYTES_MIN;
+    let fits =
+        |parts: &u64| *parts <= PARTS_MAX && is_large(*parts) && pages.is_multiple_of(*parts);
+    doubled.take_while(fits).last().unwrap_or(1)
+}
+
+fn span_of(scale: Ratio, site: &Site<'_>) -> u64 {
+    if scale.complement().is_zero() {
+        return site.span_bytes;
+    }
+    Bytes(scale.of(site.span_bytes)).align_down(SPAN_STEP).0
 }
 
 /// The figures of one pattern, and their row.
