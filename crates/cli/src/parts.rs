@@ -252,6 +252,45 @@ mod tests {
         args.suite
     }
 
+    /// A review that leaves a test out because of its own settings would do so on every drive.
+    #[test]
+    fn every_setting_of_a_review_fits_a_simulated_drive_of_any_size() {
+        let targets = ["sim:sandisk-extreme-ii-480gb", "sim:samsung-840-evo-250gb?scale=1/64"];
+        for review in [Review::Full, Review::Quick, Review::Pts] {
+            let args = suite(&[]);
+            let specs = prepare::parse(&targets.map(str::to_owned)).unwrap();
+            let wish = prepare::Wish::of_runs(&args.common, &args.drive);
+            let looked = prepare::look(specs, wish).unwrap();
+            let (parts, left_out) = parts(&args, |_| review, &looked).unwrap();
+            assert_eq!(left_out, Vec::<String>::new());
+            assert_eq!(parts.len(), 2 * entries(review).count());
+        }
+    }
+
+    /// The part of a drive that `waf` selects by itself exists for every model, and has room for its span.
+    #[test]
+    fn every_model_has_the_part_that_stands_for_it() {
+        let mut scales = std::collections::BTreeSet::new();
+        for (name, _) in sim::model::BUILT_IN {
+            let (identity, limits) = io::engine::sim::describe("sim:", name, &[]).unwrap();
+            let waf = run_args(&suite(&[]), "waf".parse().unwrap(), "", None);
+            let request = plan::request(&waf.test, SpanRequest::Default);
+            let plan = run::session::plan(&request, &identity, &limits).unwrap();
+            let scale = plan.phases().find_map(|phase| match phase.action {
+                run::suite::Action::PurgeToScale(scale) => Some(scale.to_string()),
+                _ => None,
+            });
+            let Some(scale) = scale else { continue };
+            let keys = [("scale".to_owned(), scale.clone())];
+            let (part, _) = io::engine::sim::describe("sim:", name, &keys).unwrap();
+            let workloads = plan.phases().flat_map(|phase| phase.action.workloads());
+            let longest = workloads.map(|workload| workload.span_bytes).max().unwrap();
+            assert!(longest <= part.capacity_bytes, "{name}: {longest}, {}", part.capacity_bytes);
+            scales.insert(scale);
+        }
+        assert!(scales.len() > 3, "drives of several sizes: {scales:?}");
+    }
+
     #[test]
     fn what_the_user_sets_takes_the_place_of_what_the_review_would() {
         let args = suite(&["--set", "trim.torture=5m"]);
