@@ -58,7 +58,10 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
     ],
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("torture=30s idle=0s")],
+    reviews: &[
+        ReviewEntry { settings: "torture=20m", ..ReviewEntry::FULL },
+        ReviewEntry::quick("torture=30s idle=0s"),
+    ],
     charts: &[],
     procedure: Procedure::of::<Settings>,
 };
