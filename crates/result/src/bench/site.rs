@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
-use super::small::small;
+use super::small::{small, small_rows};
 use super::{LIBRARY_FILE, Library, PACKED_LIBRARY_FILE, RUNS_FOLDER, packed_name};
 use crate::report::BenchPage;
 
@@ -101,7 +101,7 @@ pub fn site<E: From<SiteError>>(
         }
         SiteForm::Small => {
             files.write(PAGE_FILE, page.of_packed_library().as_bytes())?;
-            let rows = crate::report::packed(library).map_err(SiteError::Json)?;
+            let rows = small_rows(library).map_err(SiteError::Json)?;
             files.write(PACKED_LIBRARY_FILE, &rows)?;
         }
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use flate2::read::ZlibDecoder;
 use serde_json::Value;
 
+use super::Library;
 use crate::report::{Pass, RunView, Series, packed};
 
 /// Most points of a graph: a phone has about three pixels for each.
@@ -13,8 +14,9 @@ const POINTS_MAX: usize = 100;
 /// Most bins of a distribution of latencies.
 const BINS_MAX: usize = 60;
 
-/// Significant digits of a value that is no figure.
+/// Significant digits of a value that is drawn, and of a figure: more than a reader sees.
 const DIGITS: i32 = 4;
+const FIGURE_DIGITS: i32 = 6;
 /// Members that the row of the run in the library has as well: readers take them from there.
 const IN_ROW: [&str; 8] =
     ["target", "config", "metrics", "span", "test", "suite_version", "status", "started"];
@@ -31,30 +33,43 @@ pub(super) fn small(stream: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
     if let Value::Object(members) = &mut value {
         members.retain(|name, _| !IN_ROW.contains(&name.as_str()));
         for name in DRAWN {
-            members.get_mut(name).into_iter().for_each(shorten);
+            members.get_mut(name).into_iter().for_each(|value| shorten(value, DIGITS));
         }
     }
     packed(&value)
 }
 
-/// Leaves [`DIGITS`] of every number with decimals.
-fn shorten(value: &mut Value) {
+/// The rows of a library, packed: whole, but for the digits of figures that nobody sees. They are a third of the rows.
+///
+/// # Errors
+/// If a row cannot be written.
+pub(super) fn small_rows(library: &Library) -> Result<Vec<u8>, serde_json::Error> {
+    let mut value = serde_json::to_value(library)?;
+    let runs = value.get_mut("runs").and_then(Value::as_array_mut).into_iter().flatten();
+    for figures in runs.filter_map(|run| run.get_mut("figures")) {
+        shorten(figures, FIGURE_DIGITS);
+    }
+    packed(&value)
+}
+
+/// Leaves so many digits of every number with decimals.
+fn shorten(value: &mut Value, digits: i32) {
     match value {
-        Value::Array(values) => values.iter_mut().for_each(shorten),
-        Value::Object(members) => members.values_mut().for_each(shorten),
+        Value::Array(values) => values.iter_mut().for_each(|value| shorten(value, digits)),
+        Value::Object(members) => members.values_mut().for_each(|value| shorten(value, digits)),
         Value::Number(number) if number.is_f64() => {
             let whole = number.as_f64().unwrap_or_default();
-            *value = rounded(whole).into();
+            *value = rounded(whole, digits).into();
         }
         _ => {}
     }
 }
 
-fn rounded(value: f64) -> f64 {
+fn rounded(value: f64, digits: i32) -> f64 {
     if value == 0.0 {
         return value;
     }
-    let places = DIGITS - 1 - value.abs().log10().floor() as i32;
+    let places = digits - 1 - value.abs().log10().floor() as i32;
     // Division by a power of ten gives the shortest decimals; multiplication does not.
     let (steps, factor) = (10_f64.powi(places.abs()), places >= 0);
     if factor { (value * steps).round() / steps } else { (value / steps).round() * steps }
@@ -142,12 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn four_digits_of_a_number_with_decimals_are_left() {
+    fn the_first_digits_of_a_number_with_decimals_are_left() {
         for (value, short) in [(123_456.7, 123_500.0), (0.012_345_6, 0.01235), (-9.999_9, -10.0)] {
-            assert_eq!(rounded(value), short);
+            assert_eq!(rounded(value, 4), short);
         }
+        assert_eq!(rounded(16_386.763_1, 6), 16_386.8);
         let mut value = serde_json::json!([{ "a": [1.234_567, 1_234_567, null, "1.234567"] }]);
-        shorten(&mut value);
+        shorten(&mut value, 4);
         assert_eq!(value, serde_json::json!([{ "a": [1.235, 1_234_567, null, "1.234567"] }]));
     }
 
