@@ -1,7 +1,7 @@
 // The lines of a plot.
 
 import { expect, test } from "vitest";
-import { columnShapes } from "../../src/view/results/curves";
+import { columnShapes } from "../../../src/view/results/curves";
 
 test("no two columns of a run look alike", () => {
   const ends = ["mean", "median", "p99", "p99.9"];
