@@ -24,6 +24,7 @@ use clap::builder::UnknownArgumentValueParser;
 use clap::{Arg, ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use device::meter::MeterSpec;
 use io::EngineChoice;
+use result::store::ios::{IosChoice, IosChoiceError};
 use run::{Placement, SpanRequest, Test, WORKERS_MAX, Workers};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
@@ -227,6 +228,10 @@ pub struct DriveArgs {
     /// from DIR/facts/*.toml of the library
     #[arg(long, value_name = "FILE")]
     pub facts: Vec<PathBuf>,
+    /// Keep single commands, one row each, in ios.parquet of the run directory: `all`, a random share
+    /// such as `1%`, or `slowest:100`, the slowest 100 of each second (see docs/formats/ios.md)
+    #[arg(long, value_name = "COMMANDS", value_parser = parse_ios)]
+    pub ios: Option<IosChoice>,
     #[command(flatten)]
     pub about: repeat::AboutArgs,
     /// No progress and no messages
@@ -518,6 +523,10 @@ fn parse_engine(text: &str) -> Result<EngineChoice, String> {
 
 fn parse_cpu(text: &str) -> Result<Placement, String> {
     text.parse().map_err(|error: run::RunError| error.to_string())
+}
+
+fn parse_ios(text: &str) -> Result<IosChoice, String> {
+    text.parse().map_err(|error: IosChoiceError| error.to_string())
 }
 
 fn parse_purge(text: &str) -> Result<PurgeMethod, String> {

@@ -35,6 +35,7 @@ pub fn of(args: &RunArgs, spec: &TargetSpec, span: SpanRequest) -> Request {
         workers: engine.workers,
         cpu: engine.cpu.name().to_owned(),
         engine: engine.engine.to_string(),
+        ios: args.drive.ios.as_ref().map(ToString::to_string),
     }
 }
 
@@ -84,6 +85,7 @@ fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
         erase_signatures: call.erase_signatures,
         engine: engine(request)?,
         facts: Vec::new(),
+        ios: request.ios.as_deref().map(str::parse).transpose()?,
         about: AboutArgs::default(),
         quiet: call.quiet,
     };
@@ -142,7 +144,8 @@ mod tests {
             "ssdlab run consistency null: --seed 1",
             "ssdlab run consistency sim:ideal?scale=1/64 --spare 25% --set duration=60s --set steady_from=9s \
              --purge deallocate --meter hwmon:ina219/in0 --seed 18446744073709551615",
-            "ssdlab run corners /dev/nvme0n1 --span 4GiB --seed 7 --workers 4 --cpu pinned --engine uring,sqpoll",
+            "ssdlab run corners /dev/nvme0n1 --span 4GiB --seed 7 --workers 4 --cpu pinned --engine uring,sqpoll \
+             --ios slowest:100",
             "ssdlab run latency /dev/sda --spare 1/3 --seed 0 --cpu free --engine sync",
         ] {
             let request = asked(&words(&text.split_whitespace().collect::<Vec<_>>()));
@@ -178,6 +181,7 @@ mod tests {
             Request { workers: u32::MAX, ..request.clone() },
             Request { cpu: "magic".to_owned(), ..request.clone() },
             Request { engine: "magic".to_owned(), ..request.clone() },
+            Request { ios: Some("magic".to_owned()), ..request.clone() },
         ];
         for wrong in wrong {
             let refused = Stored::new(&wrong, &call()).err();

@@ -8,6 +8,7 @@ use base::Bytes;
 use device::host::shell::quoted;
 use io::EngineChoice;
 use result::schema::{Repeat, Request, Run};
+use result::store::ios::{IosChoice, IosChoiceError};
 use run::{RunError, SpanRequest, Workers};
 use target::IoError;
 
@@ -26,6 +27,7 @@ pub fn plain(test: &str, target: &str) -> Request {
         workers: 1,
         cpu: String::new(),
         engine: String::new(),
+        ios: None,
     })
 }
 
@@ -50,6 +52,7 @@ pub fn command(request: &Request) -> String {
         option("--workers", workers),
         option("--cpu", unusual(&request.cpu, usual.cpu)),
         option("--engine", unusual(&request.engine, usual.engine)),
+        option("--ios", request.ios.clone()),
     ];
     words.concat().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
@@ -105,11 +108,17 @@ pub fn workers(request: &Request) -> Result<Workers, RunError> {
     Ok(Workers { count, placement: request.cpu.parse()? })
 }
 
+/// The commands of a request that get a row in `ios.parquet`.
+fn ios(request: &Request) -> Result<Option<IosChoice>, RunError> {
+    let choice = request.ios.as_deref().map(str::parse).transpose();
+    choice.map_err(|error: IosChoiceError| RunError::Usage(error.to_string()))
+}
+
 /// The run of a request, with its result in a library; what surrounds it is added by
 /// [`crate::perform`].
 ///
 /// # Errors
-/// [`RunError::Usage`] for a test, span, meter or threads that no call could ask for.
+/// [`RunError::Usage`] for a test, span, meter, threads or commands that no call could ask for.
 pub fn to_run(request: &Request, library: PathBuf) -> Result<run::Request, RunError> {
     let pairs = request.settings.iter();
     let meter = request.meter.as_deref().map(str::parse).transpose();
@@ -121,6 +130,7 @@ pub fn to_run(request: &Request, library: PathBuf) -> Result<run::Request, RunEr
         recorded: Some(request.clone()),
         meter: meter.map_err(|error: IoError| RunError::Target(error))?,
         workers: workers(request)?,
+        ios: ios(request)?,
         ..run::Request::new(request.test.parse()?, library)
     })
 }

@@ -82,6 +82,7 @@ impl BuildArgs {
                 erase_signatures: false,
                 engine: EngineArgs { workers, cpu, engine: EngineChoice::default() },
                 facts: Vec::new(),
+                ios: None,
                 about: self.about.clone(),
                 quiet: self.quiet,
             },

@@ -17,6 +17,7 @@ const SAID_AT_FIRST: [&str; 21] = [
     "span",
     "purge",
     "meter",
+    "ios",
     "settings",
     "quick",
     "workload",

@@ -210,6 +210,7 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         resume: origin.earlier.clone(),
         left_out: origin.left_out.clone(),
         workers: args.drive.engine.workers(),
+        ios: args.drive.ios,
         ..plan::request(&args.test, job.span)
     };
     let line = progress.line(args.test.test.name());

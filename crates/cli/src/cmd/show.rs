@@ -12,6 +12,7 @@ use result::schema::{Mark, MarkKind, Origin, Run, RunStatus, Table, TableColumn}
 use result::stats::difference::differences;
 use result::stats::health::{HealthRow, HealthSummary};
 use result::stats::rates::{full_intervals, iops};
+use result::store::ios::IOS_FILE;
 use result::store::{RunDir, StoreError, resolve_run};
 
 use crate::args::{Format, ShowArgs};
@@ -84,6 +85,9 @@ pub fn print_summary(run: &Run, dir: &Path) {
             seconds(base::Nanos(phase.duration_ns)),
             phase.what
         );
+    }
+    if let Some(ios) = &run.ios {
+        data!("  single commands ({}): {} rows in {IOS_FILE}", ios.choice, ios.rows);
     }
     let listed = catalogue().iter().filter(|metric| metric.in_summary);
     table::print(&listed.filter_map(|metric| figure_row(run, metric)).collect::<Vec<_>>());
