@@ -262,3 +262,51 @@ def test_the_checksum_of_a_parquet_file_is_that_of_its_bytes(run, name):
     digits = pyarrow.parquet.read_metadata(path).metadata[b"ssdlab.crc32"]
     before, after = path.read_bytes().rsplit(digits, 1)
     assert f"{zlib.crc32(before + b'00000000' + after):08x}".encode() == digits
+
+
+IOS_COLUMNS = [
+    "phase",
+    "phase_index",
+    "due_ns",
+    "issued_ns",
+    "done_ns",
+    "op",
+    "offset_bytes",
+    "length_bytes",
+    "job",
+    "status",
+]
+
+
+@pytest.fixture(scope="module", params=READERS, ids=lambda reader: reader.__name__)
+def ios(request, run):
+    if "ios" not in run:
+        pytest.skip("a run without single commands")
+    return request.param(RUN_DIR / "ios.parquet")
+
+
+def test_single_commands_have_the_counts_and_bytes_of_their_phases(run, ios, series):
+    assert list(ios) == IOS_COLUMNS
+    assert len(ios["op"]) == run["ios"]["rows"]
+    assert set(ios["op"]) <= set(KINDS)
+    rows = {index: [] for index in range(len(run["phases"]))}
+    for at, index in enumerate(ios["phase_index"]):
+        rows[index].append(at)
+    of_series = total_by_phase(series, BYTES)
+    for index, phase in enumerate(run["phases"]):
+        known = phase["ios"] + phase["ios_after_end"] + phase.get("ios_unanswered", 0)
+        kept = len(rows[index]) + phase.get("ios_lost", 0)
+        assert kept == known if run["ios"]["choice"] == "all" else kept <= known
+        assert all(ios["due_ns"][at] <= ios["issued_ns"][at] <= ios["done_ns"][at] for at in rows[index])
+        assert {ios["phase"][at] for at in rows[index]} <= {phase["name"]}
+        if run["ios"]["choice"] == "all" and "ios_lost" not in phase:
+            in_time = [at for at in rows[index] if ios["done_ns"][at] < phase["duration_ns"]]
+            moved = sum(ios["length_bytes"][at] for at in in_time)
+            assert moved == of_series.get(index, 0), phase["name"]
+
+
+def test_the_checksum_of_single_commands_is_that_of_their_bytes(run, ios):
+    path = RUN_DIR / "ios.parquet"
+    digits = pyarrow.parquet.read_metadata(path).metadata[b"ssdlab.crc32"]
+    before, after = path.read_bytes().rsplit(digits, 1)
+    assert f"{zlib.crc32(before + b'00000000' + after):08x}".encode() == digits

@@ -3,6 +3,7 @@
 
 mod engine;
 mod expose;
+mod ios;
 mod page;
 mod recipes;
 mod scratch;
@@ -34,6 +35,8 @@ pub(crate) enum BenchVerb {
     Recipes(recipes::RecipesArgs),
     /// Traces: synthesis, import and replay; memory and lateness of a replay
     Trace(trace::TraceArgs),
+    /// Rows of single commands: rows a second of the writer, and the price for a run
+    Ios(ios::IosArgs),
     /// The page and the Bench in a browser: size, first screen, every kind of button
     Page(page::PageArgs),
 }
@@ -56,6 +59,7 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
         BenchVerb::Expose(args) => expose::run(workspace, args)?,
         BenchVerb::Recipes(args) => recipes::run(workspace, args)?,
         BenchVerb::Trace(args) => trace::run(workspace, args)?,
+        BenchVerb::Ios(args) => ios::run(workspace, args)?,
         BenchVerb::Page(args) => page::run(workspace, args)?,
     };
     println!("{}", document.trim_end());

@@ -62,16 +62,16 @@ const QUICK: Settings = Settings {
 };
 
 /// The resources of a program.
-struct Cost {
-    wall_s: f64,
-    cpu_s: f64,
-    peak_bytes: u64,
+pub(super) struct Cost {
+    pub(super) wall_s: f64,
+    pub(super) cpu_s: f64,
+    pub(super) peak_bytes: u64,
 }
 
 /// Runs a program and measures its resources; its output must be JSON.
-struct Bench {
-    program: PathBuf,
-    dir: ScratchDir,
+pub(super) struct Bench {
+    pub(super) program: PathBuf,
+    pub(super) dir: ScratchDir,
 }
 
 /// Measures and returns the JSON document.
@@ -156,7 +156,7 @@ impl Bench {
     }
 
     /// Runs `ssdlab ARGS... --format json`.
-    fn measured(&self, args: &[&str]) -> Result<(Value, Cost)> {
+    pub(super) fn measured(&self, args: &[&str]) -> Result<(Value, Cost)> {
         let mut command = Command::new(&self.program);
         command.args(args).args(["--format", "json"]).current_dir(&self.dir.0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -176,7 +176,7 @@ impl Bench {
     }
 
     /// The run.json of the only run in the document.
-    fn read_run(&self, document: &Value) -> Result<Value> {
+    pub(super) fn read_run(&self, document: &Value) -> Result<Value> {
         let dir = document["run_dirs"][0].as_str().context("ssdlab named no run directory")?;
         let text = std::fs::read_to_string(self.dir.0.join(dir).join("run.json"))?;
         Ok(serde_json::from_str(&text)?)

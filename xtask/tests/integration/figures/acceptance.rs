@@ -21,6 +21,17 @@ fn a_full_size_run_has_every_second_and_its_sums_agree() {
     check_sums(&dirs[0]);
 }
 
+#[test]
+fn single_commands_are_readable_without_ssdlab_and_agree_with_the_rows() {
+    let lab = Lab::new();
+    let small = "sim:sandisk-extreme-ii-480gb?scale=1/512";
+    let settings = ["--set", "duration=2s", "--set", "steady_from=1s", "--ios", "all"];
+    let dirs = lab.run(&[&[small], &settings[..]].concat());
+    let rows = read_run(&dirs[0])["ios"]["rows"].as_u64();
+    assert!(rows > Some(10_000), "{rows:?}");
+    check_sums(&dirs[0]);
+}
+
 /// 2,000 rows, and the sums over series, histogram and phases: checked by a reader that shares no
 /// code with the writer.
 fn check_sums(run_dir: &Path) {
