@@ -50,7 +50,7 @@ pub(crate) fn run(workspace: &Workspace, args: &IosArgs) -> Result<String> {
         "quick": args.quick,
         "turns": turns,
         "simulated": simulated(&bench, turns, seconds)?,
-        "null": null(&bench, turns, seconds)?,
+        "null": no_delay(&bench, turns, seconds)?,
     });
     Ok(serde_json::to_string_pretty(&document)?)
 }
@@ -75,7 +75,7 @@ fn simulated(bench: &Bench, turns: usize, seconds: u32) -> Result<Value> {
 }
 
 /// Commands that take no time: as many as the writer can take, and more.
-fn null(bench: &Bench, turns: usize, seconds: u32) -> Result<Value> {
+fn no_delay(bench: &Bench, turns: usize, seconds: u32) -> Result<Value> {
     let [plain, rows] = in_turns(bench, "null:", turns, seconds)?;
     let iops = |turn: &Turn| turn.ios / turn.length_s;
     let rows_per_s = median(&rows, |turn| turn.rows / turn.length_s);
