@@ -104,8 +104,7 @@ pub struct Run {
 /// The file `ios.parquet` of a run, which is complete.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct Ios {
-    /// The commands that have a row: `all`, a share such as `1%`, or `slowest:100` for so many of each
-    /// second.
+    /// The commands that have a row: `all`, a share such as `1%`, or `slowest:100` of each second.
     pub choice: String,
     /// Rows in the file.
     pub rows: u64,

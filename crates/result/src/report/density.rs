@@ -97,8 +97,8 @@ struct Count {
     column_ns: u64,
     span_bytes: u64,
     kinds: [Kind; 4],
-    /// The used rows of latency.
-    rows: std::ops::Range<usize>,
+    /// The lowest used row of latency, and the one above the highest.
+    rows: (usize, usize),
 }
 
 impl Count {
@@ -107,7 +107,7 @@ impl Count {
             column_ns: duration_ns.div_ceil(COLUMNS as u64).max(1),
             span_bytes: span_bytes.max(1),
             kinds: Default::default(),
-            rows: LATENCY_ROWS..0,
+            rows: (LATENCY_ROWS, 0),
         }
     }
 
@@ -121,7 +121,7 @@ impl Count {
             let column = usize::try_from(done_ns / self.column_ns).unwrap_or(COLUMNS);
             let column = column.min(COLUMNS - 1);
             let row = latency_row(done_ns.saturating_sub(part.due_ns[at]));
-            self.rows = self.rows.start.min(row)..self.rows.end.max(row + 1);
+            self.rows = (self.rows.0.min(row), self.rows.1.max(row + 1));
             let kind = &mut self.kinds[part.kinds[at].index()];
             kind.ios += 1;
             count(&mut kind.latency, column * LATENCY_ROWS + row, COLUMNS * LATENCY_ROWS);
@@ -138,8 +138,8 @@ impl Count {
     fn pack(&mut self) {
         for kind in &mut self.kinds {
             if !kind.latency.is_empty() {
-                kind.latency_turns = turns(&kind.latency, LATENCY_ROWS, self.rows.clone());
-                kind.offset_turns = turns(&kind.offset, PLACES, 0..PLACES);
+                kind.latency_turns = turns(&kind.latency, LATENCY_ROWS, self.rows);
+                kind.offset_turns = turns(&kind.offset, PLACES, (0, PLACES));
                 (kind.latency, kind.offset) = (Vec::new(), Vec::new());
             }
         }
@@ -156,7 +156,7 @@ impl Count {
             ios_lost: run.phases[index].ios_lost,
             column_ns,
             columns: COLUMNS as u32,
-            latency_ns: (rows.start..=rows.end).map(latency_edge).collect(),
+            latency_ns: (rows.0..=rows.1).map(latency_edge).collect(),
             offset_bytes: (0..=PLACES).map(place).collect(),
             ops: ops
                 .map(|(op, kind)| OpDensity {
@@ -189,10 +189,10 @@ fn latency_edge(row: usize) -> u64 {
 }
 
 /// The counts within these rows of each column, as turns.
-fn turns(cells: &[u32], rows_each: usize, rows: std::ops::Range<usize>) -> Vec<u64> {
+fn turns(cells: &[u32], rows_each: usize, (low, high): (usize, usize)) -> Vec<u64> {
     let (mut turns, mut gap) = (Vec::new(), 0);
     for column in cells.chunks(rows_each) {
-        for count in &column[rows.clone()] {
+        for count in &column[low..high] {
             if *count == 0 {
                 gap += 1;
             } else {
@@ -221,9 +221,9 @@ mod tests {
         });
         count.pack();
         let read = &count.kinds[0];
-        let rows = (count.rows.end - count.rows.start) as u64;
+        let rows = (count.rows.1 - count.rows.0) as u64;
         let (short, long) = (latency_row(1_500), latency_row(81_000));
-        assert_eq!(count.rows, short..long + 1);
+        assert_eq!(count.rows, (short, long + 1));
         // Column 1, lowest row, twice; then column 319, highest row.
         assert_eq!(read.latency_turns, [rows, 2, 317 * rows + rows - 1 + rows - 1, 1]);
         // Places 0 and 2 of column 1, the last place of column 319.

@@ -23,7 +23,7 @@ pub struct Observer<'a> {
     pub on_second: &'a mut dyn FnMut(&Recorder),
 }
 
-/// What the loop remembers of an outstanding command.
+/// Stream and schedule of an outstanding command.
 #[derive(Clone, Copy)]
 struct Note {
     stream: u32,

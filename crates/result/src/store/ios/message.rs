@@ -1,4 +1,4 @@
-//! What goes from the measuring threads to the writer.
+//! Messages from the measuring threads to the writer.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -44,7 +44,10 @@ impl RunDir {
         let Some(path) = self.ios_file()? else { return Ok(false) };
         guarded(&path, || {
             let file = RowFile::open(&path, ROWS_PER_BYTE_MAX)?;
-            (0..file.groups()).try_for_each(|index| Ok(visit(&part(&file, index)?)))
+            (0..file.groups()).try_for_each(|index| {
+                visit(&part(&file, index)?);
+                Ok(())
+            })
         })?;
         Ok(true)
     }

@@ -75,7 +75,7 @@ impl IosTap {
             Filter::Slowest(slowest) => {
                 if let Some(rows) = slowest.offer(row) {
                     let complete = slowest.second();
-                    self.send_all(rows, complete, self.link.when_full);
+                    self.send_all(&rows, complete, self.link.when_full);
                 }
             }
         }
@@ -91,7 +91,7 @@ impl IosTap {
     }
 
     /// The rows of a second in batches; the last one says that it is complete.
-    fn send_all(&self, rows: Vec<IoRow>, complete: u32, when_full: WhenFull) {
+    fn send_all(&self, rows: &[IoRow], complete: u32, when_full: WhenFull) {
         let batches = rows.len().div_ceil(BATCH_ROWS).max(1);
         for (number, rows) in rows.chunks(BATCH_ROWS).enumerate() {
             let complete = if number + 1 == batches { complete } else { 0 };
@@ -119,7 +119,7 @@ impl Drop for IosTap {
         if let Filter::Slowest(slowest) = &mut self.filter {
             rows = slowest.take();
         }
-        self.send_all(rows, u32::MAX, WhenFull::Wait);
+        self.send_all(&rows, u32::MAX, WhenFull::Wait);
         // A thread without a last row still ends its seconds.
         self.send(Vec::new(), u32::MAX, WhenFull::Wait);
     }
