@@ -19,7 +19,8 @@ const SIGNIFICANT_DIGITS: u8 = 2;
 pub const BEYOND_MIN: u64 = 10;
 
 /// Counts of latencies in nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>")]
 pub struct Histogram {
     hdr: Hdr<u64>,
 }
@@ -27,6 +28,21 @@ pub struct Histogram {
 impl Default for Histogram {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl From<Vec<(u64, u64)>> for Histogram {
+    /// The histogram of these bins, as [`Histogram::bins`] gave them.
+    fn from(bins: Vec<(u64, u64)>) -> Self {
+        let mut histogram = Self::new();
+        bins.into_iter().for_each(|(lower_ns, count)| histogram.record_bin(lower_ns, count));
+        histogram
+    }
+}
+
+impl From<Histogram> for Vec<(u64, u64)> {
+    fn from(histogram: Histogram) -> Self {
+        histogram.bins().collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::units::Nanos;
 
 /// Kind of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[repr(u8)]
 pub enum OpKind {
     /// Read `len` bytes at `offset`.
@@ -39,7 +39,7 @@ impl OpKind {
 }
 
 /// Kind of the bytes of a write. It decides how far a compressing controller can shrink them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Data {
     /// Random bytes: no controller can shrink them.
     Incompressible,
@@ -75,7 +75,7 @@ pub struct Op {
 }
 
 /// Outcome of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Status {
     /// All bytes were transferred.
     Ok,
@@ -87,7 +87,7 @@ pub enum Status {
 }
 
 /// The end of one command. Both times are on the target's own clock (see `Target::now`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Completion {
     /// The tag of the [`Op`].
     pub tag: u32,

@@ -8,7 +8,7 @@ use crate::fnv::Fnv;
 
 /// A seeded generator. Give every consumer its own by [`Rng::split`]; a new consumer then does
 /// not shift the numbers of the others.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Rng {
     state: [u64; 4],
 }

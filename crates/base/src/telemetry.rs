@@ -62,6 +62,7 @@ macro_rules! telemetry_columns {
         /// are differences over the interval; levels are the values at its end. A page is 4,096
         /// bytes.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(serde::Serialize, serde::Deserialize)]
         pub struct TelemetryRow {
             $($(#[doc = $doc])+ pub $name: u64,)+
         }

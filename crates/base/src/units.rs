@@ -26,11 +26,23 @@ impl UnitError {
 pub struct Bytes(pub u64);
 
 /// A time or a duration in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Nanos(pub u64);
 
 /// A share between 0 and 1 as an exact fraction; no floating point enters a simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Ratio {
     numerator: u64,
     denominator: u64,

@@ -75,7 +75,7 @@ const ERRNO_INVALID: i32 = 22;
 ///
 /// `OPTIONS`: whether it may have optional features ([`Config::has_options`]). Drives without them are compiled
 /// separately, so that their writes need no checks for them; the results are the same. [`Drive`](crate::Drive) chooses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     config: Config,
     now_ns: u64,
@@ -374,6 +374,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             (op.offset | u64::from(op.len)) & (self.config.interface.logical_block_bytes - 1);
         odd_bytes == 0 && op.len > 0 && end <= self.config.capacity_bytes()
             || op.kind == OpKind::Flush
+    }
+
+    /// Whether no command is outstanding, and every ended one was reaped.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.commands.outstanding() == 0 && self.commands.ended() == 0
     }
 
     /// Lets time pass until at least `min` commands have ended and moves them to `out`. Fewer end only if no more can.

@@ -10,7 +10,7 @@ use crate::power::{OperationCounts, StateTimes};
 use crate::probe::Silent;
 
 /// A simulated drive, without options or with them; see [`Device`], whose functions these are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Drive {
     /// A drive without options, whose code does not check for any.
     Plain(Device<Silent, false>),
@@ -49,6 +49,12 @@ impl Drive {
     #[must_use]
     pub fn config(&self) -> &Config {
         of_either!(self, device => device.config())
+    }
+
+    /// As [`Device::is_idle`].
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        of_either!(self, device => device.is_idle())
     }
 
     /// Present maps, counts and streams.

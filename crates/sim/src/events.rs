@@ -22,7 +22,7 @@ const USUAL_NODES: usize = 128;
 ///
 /// Time and source share one 64-bit key, so that one comparison without a branch orders both; times
 /// count from an epoch that moves along, because 48 bits of nanoseconds last three days.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct EventTree {
     /// The earliest event under each node: the children of node `n` are `2 n` and `2 n + 1`, the
     /// root is node 1, the sources are the second half.

@@ -34,7 +34,7 @@ pub const PAGE_BYTES: u64 = 4096;
 
 /// Division of page and unit numbers by a constant of the drive, as one multiplication: a superblock need
 /// not be a power of two, and the map divides once for every moved page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Divisor {
     /// (2^(64 + shift) - 1) / divisor, rounded down.
     reciprocal: u64,
@@ -67,7 +67,7 @@ impl Divisor {
 }
 
 /// The resolved shape of a drive; all fields are counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Geometry {
     /// Channels.
     pub channels: u32,

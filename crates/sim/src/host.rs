@@ -28,7 +28,7 @@ use crate::geometry::PAGE_BYTES;
 use crate::ring::Ring;
 
 /// The treatment of deallocate commands (TRIM).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeallocateSupport {
     /// The pages become empty: garbage collection need not move them.
@@ -41,7 +41,7 @@ pub enum DeallocateSupport {
 }
 
 /// A command in progress; its index is its tag.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Command {
     /// Kind of the command.
     pub kind: OpKind,
@@ -172,7 +172,7 @@ impl Command {
 }
 
 /// A job of the controller.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub enum ControllerJob {
     /// Decode a host command.
     Command {
@@ -199,7 +199,11 @@ impl Default for ControllerJob {
 }
 
 /// A serial server: jobs end in the order of their arrival.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(
+    bound(serialize = "T: Copy + Default + serde::Serialize"),
+    bound(deserialize = "T: Copy + Default + serde::Deserialize<'de>")
+)]
 pub struct Server<T> {
     jobs: Ring<(u64, T)>,
     free_ns: u64,

@@ -19,7 +19,7 @@
 pub mod thermal;
 
 /// The power of a drive; powers in mW, energies in nJ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PowerModel {
     /// Power at work.
     pub active_mw: u64,
@@ -40,7 +40,7 @@ pub struct PowerModel {
 }
 
 /// A state that a drive enters after a time without work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RestState {
     /// Time without work before entry.
     pub after_ns: u64,
@@ -53,7 +53,7 @@ pub struct RestState {
 }
 
 /// Number of NAND operations begun so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OperationCounts {
     /// Senses of a unit.
     pub reads: u64,
@@ -66,7 +66,7 @@ pub struct OperationCounts {
 }
 
 /// Time spent in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StateTimes {
     /// At work.
     pub active_ns: u64,
@@ -87,7 +87,7 @@ impl StateTimes {
 }
 
 /// The present and past power states of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Power {
     model: PowerModel,
     is_active: bool,

@@ -80,7 +80,7 @@ pub trait Probe {
 }
 
 /// A probe that ignores every call.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Silent;
 
 impl Probe for Silent {}

@@ -5,13 +5,33 @@
 //! each step. Here the capacity is a power of two and positions only grow.
 
 /// First in, first out; grows on demand.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(
+    from = "Vec<T>",
+    into = "Vec<T>",
+    bound(serialize = "T: Copy + Default + serde::Serialize"),
+    bound(deserialize = "T: Copy + Default + serde::Deserialize<'de>")
+)]
 pub struct Ring<T> {
     /// Its length is a power of two, or 0.
     slots: Vec<T>,
     /// Positions of the first entry and behind the last one; a slot is a position modulo the length.
     head: usize,
     tail: usize,
+}
+
+impl<T: Copy + Default> From<Vec<T>> for Ring<T> {
+    fn from(entries: Vec<T>) -> Self {
+        let mut ring = Self::with_capacity(entries.len());
+        entries.into_iter().for_each(|entry| ring.push_back(entry));
+        ring
+    }
+}
+
+impl<T: Copy + Default> From<Ring<T>> for Vec<T> {
+    fn from(ring: Ring<T>) -> Self {
+        (0..ring.len()).filter_map(|index| ring.get(index)).collect()
+    }
 }
 
 impl<T: Copy + Default> Ring<T> {

@@ -21,7 +21,7 @@ pub fn in_host_pages(totals: TelemetryRow, geometry: &Geometry) -> TelemetryRow 
 }
 
 /// Cuts running totals into rows, one per interval; the last one may be shorter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Recorder {
     /// Start and end of the present row.
     start_ns: u64,

@@ -5,7 +5,7 @@
 use crate::events::NEVER;
 
 /// A reason for a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Timer {
     /// Idle garbage collection begins or continues.
     IdleGc,
@@ -46,7 +46,7 @@ const TIMERS: [Timer; 11] = [
 ];
 
 /// Due time of each timer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Timers {
     due_ns: [u64; TIMERS.len()],
     next_ns: u64,

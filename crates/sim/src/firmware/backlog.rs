@@ -5,7 +5,7 @@
 //! comes next, up to a limit, so that a rest does not keep it idle later.
 
 /// Work of one mechanism that is late.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Backlog {
     /// In hundredths of a page; less than none where more was done than was due.
     page_percents: i64,

@@ -13,7 +13,7 @@ use base::Data;
 use crate::geometry::PAGE_BYTES;
 
 /// Divides compressed pages into granules.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Compressor {
     page_granules: u32,
     granule_bytes: u32,

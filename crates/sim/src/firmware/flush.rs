@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use crate::ftl::durability::{Mark, StreamPrograms};
 
 /// A waiting flush or forced write.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Flush {
     tag: u32,
     /// Programs that must end first.
@@ -21,7 +21,7 @@ struct Flush {
 }
 
 /// Waiting flushes and forced writes, oldest first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Flushes {
     waiting: VecDeque<Flush>,
 }

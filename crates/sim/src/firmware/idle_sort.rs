@@ -18,7 +18,7 @@ use crate::nand::programmed::ProgrammedUnits;
 const LOOKS: u32 = 64;
 
 /// Times and sizes of re-sorting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct IdleSort {
     /// Time without a host command after which it begins.
     pub after_ns: u64,
@@ -32,7 +32,7 @@ pub struct IdleSort {
 type Stored = (u64, u64);
 
 /// The round of a drive over its LBAs, and the stretch in hand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Sorter {
     plan: IdleSort,
     unit_pages: u32,

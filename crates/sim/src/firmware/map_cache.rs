@@ -18,7 +18,7 @@ use crate::geometry::Divisor;
 use crate::ring::Ring;
 
 /// Sizes of the cache of one drive, in segments of the map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MapCacheShape {
     /// Logical pages in a segment.
     pub segment_pages: u32,
@@ -44,7 +44,7 @@ pub enum Found {
 }
 
 /// Counts of hits and misses so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lookups {
     /// Found in DRAM.
     pub dram: u64,
@@ -54,7 +54,7 @@ pub struct Lookups {
     pub nand: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Place {
     Nand,
     Dram,
@@ -64,7 +64,7 @@ enum Place {
 }
 
 /// A segment of the map, between its neighbours in the order of use.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Segment {
     newer: u32,
     older: u32,
@@ -77,7 +77,7 @@ struct Segment {
 }
 
 /// Segments in the order of their use: a ring that begins and ends at a segment that does not exist.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Level {
     place: Place,
     /// The number of the segment that does not exist.
@@ -87,7 +87,7 @@ struct Level {
 }
 
 /// The segments of the map at hand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct MapCache {
     shape: MapCacheShape,
     by_segment: Divisor,

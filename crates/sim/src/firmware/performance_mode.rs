@@ -30,7 +30,7 @@ use crate::nand::fast::FastSuperblocks;
 const ROOM_SHARE_MIN: u64 = 16;
 
 /// The mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PerformanceMode {
     /// Program time in the mode.
     pub program_ns: u64,
@@ -55,7 +55,7 @@ pub enum Opened {
 
 /// The mode with its state: fast writes as long as there is room for them, then their
 /// reorganisation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct FastWrites {
     mode: PerformanceMode,
     is_reorganising: bool,

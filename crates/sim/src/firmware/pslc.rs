@@ -32,7 +32,7 @@ use crate::ftl::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
 
 /// The behaviour of a host write when the cache is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
     /// It goes to the native cells.
@@ -42,7 +42,7 @@ pub enum WhenFull {
 }
 
 /// Parameters of the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Pslc {
     /// Commands of this size and larger go to the native cells.
     pub only_below_bytes: u64,
@@ -61,7 +61,7 @@ pub struct Pslc {
 }
 
 /// The cache with its state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PslcCache {
     pslc: Pslc,
     /// Whether the host has been away for long enough to fold it.

@@ -20,14 +20,14 @@ use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Level;
 
 /// Collection in the gaps of a busy host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BackgroundGc {
     /// Superblocks of writable space at which it stops.
     pub free_target: u32,
 }
 
 /// Collection while the host is away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct IdleGc {
     /// Time without a host command after which it begins.
     pub after_ns: u64,

@@ -23,7 +23,7 @@ use crate::ring::Ring;
 pub type Run = (u32, u32);
 
 /// Streams to follow and how far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ReadAheadPlan {
     /// Streams followed at a time.
     pub streams: u32,
@@ -41,7 +41,7 @@ impl ReadAheadPlan {
 }
 
 /// An operation that brings pages to DRAM.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Fetch {
     /// Unit over the whole drive.
     pub unit: u32,
@@ -56,7 +56,7 @@ pub struct Fetch {
 const NOT_FETCHED: u64 = u64::MAX;
 
 /// A reader in LBA order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Stream {
     /// The first page that has a fetch.
     first_page: u64,
@@ -86,7 +86,7 @@ impl Stream {
 }
 
 /// The streams of a drive, and what was read ahead of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ReadAhead {
     plan: ReadAheadPlan,
     sequences: Sequences,

@@ -13,7 +13,7 @@ use crate::ftl::NO_PAGE;
 pub const WAYS: usize = 8;
 
 /// Logical pages whose content is in DRAM.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ReadCache {
     /// Most recently used first.
     sets: Vec<[u64; WAYS]>,

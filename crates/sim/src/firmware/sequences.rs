@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 /// The last command of a stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Last {
     /// The begin of the next one.
     end_bytes: u64,
@@ -18,7 +18,7 @@ struct Last {
 }
 
 /// The streams followed at a time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Sequences {
     streams: Vec<Last>,
     commands: u64,

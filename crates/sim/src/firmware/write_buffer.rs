@@ -8,7 +8,7 @@
 use crate::ring::Ring;
 
 /// Room for data, and the queue of waiting writes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WriteBuffer {
     limit_pages: u32,
     pages: u32,

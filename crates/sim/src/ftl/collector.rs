@@ -13,7 +13,7 @@ use crate::geometry::Geometry;
 const UNITS_PER_DIE: u32 = 2;
 
 /// One superblock on its way from closed to erased.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Victim {
     superblock: u32,
     /// Next unit to scan, within the superblock.
@@ -41,14 +41,14 @@ impl Victim {
 }
 
 /// An erase in progress.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Erasing {
     superblock: u32,
     dies_left: u32,
 }
 
 /// The present work of garbage collection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Collector {
     superblock_units: u32,
     /// Most room that relocating a unit may take beyond its own pages.

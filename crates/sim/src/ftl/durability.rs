@@ -8,7 +8,7 @@ use crate::ftl::{STREAMS, StreamId};
 use crate::ring::Ring;
 
 /// Issued and finished programs of one stream, by sequence number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Durability {
     /// Whether the programs from `low_water` on have ended.
     ended: Ring<bool>,
@@ -49,7 +49,7 @@ impl Durability {
 }
 
 /// A point in the programs of some streams.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Mark {
     /// Programs of each stream that must have ended.
     programs: [u64; STREAMS],
@@ -73,7 +73,7 @@ impl Mark {
 }
 
 /// The programs of all streams.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct StreamPrograms {
     streams: [Durability; STREAMS],
 }

@@ -14,7 +14,7 @@ use super::{Ftl, NO_SUPERBLOCK, STREAMS, Stream, StreamId};
 use crate::geometry::Geometry;
 
 /// The open superblocks beside the one at hand of each stream.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct OpenGroups {
     streams: [Waiting; STREAMS],
     /// Erased superblocks of each group that cleans for itself.
@@ -22,7 +22,7 @@ pub(super) struct OpenGroups {
 }
 
 /// The other groups of a stream, the next one first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Waiting {
     streams: VecDeque<Stream>,
     room_pages: u32,

@@ -39,7 +39,7 @@ const FRONTIER_AHEAD_PAGES: u64 = 32;
 
 /// The writer of a stream: data of different age goes to different superblocks. Four bytes, so that
 /// the records that carry it are copied in aligned pieces (bytes cost a stall in the die queues).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[repr(u32)]
 pub enum StreamId {
     /// Data from the host.
@@ -164,7 +164,7 @@ impl StreamId {
 pub const STREAMS: usize = 18;
 
 /// Life of a superblock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum SuperblockState {
     /// Erased, in the free list.
     Free,
@@ -179,7 +179,7 @@ pub enum SuperblockState {
 }
 
 /// A write frontier.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Stream {
     /// Superblock being written, or [`NO_SUPERBLOCK`].
     pub superblock: u32,
@@ -192,7 +192,7 @@ pub struct Stream {
 }
 
 /// Maps, counts and streams of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Ftl {
     /// Shape of the drive.
     pub geometry: Geometry,

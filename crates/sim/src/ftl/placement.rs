@@ -15,7 +15,7 @@ use super::{Ftl, StreamId};
 pub const HANDLES_MAX: u32 = StreamId::HOSTS.len() as u32;
 
 /// The extent to which garbage collection keeps handles apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
     /// Moved data of all handles goes to one superblock.
@@ -36,7 +36,7 @@ impl Isolation {
 }
 
 /// The handles of a drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Number of handles, at least two.
     pub handles: u32,

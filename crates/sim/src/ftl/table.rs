@@ -24,7 +24,7 @@ pub const fn number_bytes(physical_pages: u64) -> u32 {
 }
 
 /// Page numbers by index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PageTable {
     narrow: Vec<u32>,
     wide: Vec<Wide>,

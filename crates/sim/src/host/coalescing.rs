@@ -6,7 +6,7 @@
 //! completion before the interrupt. Test: `tests/latency.rs`.
 
 /// Rule for interrupts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Coalescing {
     /// Number of completions that raise one.
     pub threshold: u32,
@@ -15,7 +15,7 @@ pub struct Coalescing {
 }
 
 /// Completions that wait for their interrupt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Pending {
     rule: Coalescing,
     tags: Vec<u32>,

@@ -7,7 +7,7 @@ use base::{Completion, Nanos, Status};
 use super::Command;
 
 /// All commands, by their tags.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Commands {
     slots: Vec<Command>,
     outstanding: u32,

@@ -3,7 +3,7 @@
 use super::DeallocateSupport;
 
 /// The simulated interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct InterfaceLimits {
     /// The treatment of deallocate commands.
     pub deallocate: DeallocateSupport,

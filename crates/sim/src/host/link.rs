@@ -15,7 +15,7 @@ use super::{Server, transfer_ns};
 use crate::events::NEVER;
 
 /// One link, with one lane for both directions or one for each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Link {
     /// Payload rates of data to the host and to the drive without a limit.
     full_bytes_per_s: [u64; 2],

@@ -9,7 +9,7 @@
 use base::{OpKind, Rng};
 
 /// Time of commands in the controller without occupying it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PipelineLatency {
     /// Of a read.
     pub read_ns: u64,
@@ -25,7 +25,7 @@ impl PipelineLatency {
 }
 
 /// A pipeline with its random generator.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Pipeline {
     latency: PipelineLatency,
     rng: Rng,

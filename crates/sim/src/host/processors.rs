@@ -8,7 +8,7 @@ use super::{ControllerJob, Server};
 
 /// One processor, or several with a common line of jobs. Without `OPTIONS` there is one, and the
 /// others are compiled out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Processors<const OPTIONS: bool = true> {
     first: Server<ControllerJob>,
     others: Vec<Server<ControllerJob>>,

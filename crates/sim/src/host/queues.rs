@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 /// Commands that the controller has not fetched yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SubmissionQueues {
     queues: Vec<VecDeque<u32>>,
     /// The queue in turn.

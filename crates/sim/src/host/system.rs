@@ -9,7 +9,7 @@
 //! size; a completion costs a delay and keeps nothing busy. Test: `tests/latency.rs`.
 
 /// The integers of a host profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct HostSystem {
     /// Processor time to submit a command.
     pub submit_ns: u64,
@@ -27,7 +27,7 @@ impl HostSystem {
 }
 
 /// The path of commands through the operating system and the port, in order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Way {
     system: HostSystem,
     submitted_ns: u64,

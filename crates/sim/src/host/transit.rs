@@ -19,7 +19,7 @@ use super::system::{HostSystem, Way};
 use crate::events::NEVER;
 
 /// The stages of a drive; a default path has none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stages {
     /// The host, or `None` if commands reach the drive at once.
     pub host: Option<HostSystem>,
@@ -30,7 +30,9 @@ pub struct Stages {
 }
 
 /// The end of a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 enum Stage {
     Arrived(u32),
     Posted(u32),
@@ -48,7 +50,7 @@ pub enum News {
 }
 
 /// All commands that are neither in the drive nor with the program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Transit {
     way: Way,
     pipeline: Pipeline,

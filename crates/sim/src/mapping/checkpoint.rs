@@ -5,7 +5,7 @@ use crate::ftl::durability::Mark;
 use crate::geometry::Geometry;
 
 /// A checkpoint in progress.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Work {
     next_segment: u32,
     segments_under_way: u32,
@@ -20,7 +20,7 @@ struct Work {
 }
 
 /// The checkpoints of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Checkpoints {
     shape: MappingShape,
     superblock_units: u32,

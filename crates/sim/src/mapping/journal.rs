@@ -10,7 +10,7 @@ use crate::geometry::Geometry;
 const RESERVE_UNITS: u32 = 2;
 
 /// The superblocks of the journal, by their numbers within it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ring {
     pub(super) superblock_units: u32,
     /// Ready for writing, in the order of use.
@@ -72,7 +72,7 @@ impl Ring {
 }
 
 /// A journal unit to program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct JournalUnit {
     /// Superblock of the journal.
     pub superblock: u32,
@@ -86,7 +86,7 @@ pub struct JournalUnit {
 }
 
 /// Entries, their positions and their units.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Journal {
     unit_entries: u64,
     superblocks: u32,

@@ -33,7 +33,7 @@ use crate::ftl::durability::Mark;
 use crate::geometry::Geometry;
 
 /// Sizes of journal and checkpoints, in units and pages of their drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MappingShape {
     /// Entries in a journal unit.
     pub unit_entries: u32,
@@ -84,7 +84,7 @@ impl MappingShape {
 }
 
 /// The content of a unit of the map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum MapWrite {
     /// Journal entries; place of the unit in the order of journal programs.
     Journal {
@@ -98,7 +98,7 @@ pub enum MapWrite {
 }
 
 /// Journal and checkpoints of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct MapLog {
     /// Their sizes.
     pub shape: MappingShape,

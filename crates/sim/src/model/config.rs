@@ -33,7 +33,7 @@ use crate::power::PowerModel;
 use crate::power::thermal::ThermalModel;
 
 /// The configuration of the simulation: integers, checked against each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Config {
     /// Shape.
     pub geometry: Geometry,
@@ -76,7 +76,7 @@ pub struct Config {
 }
 
 /// The optional features apart from power states; a default drive has none of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Options {
     /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
     pub nand_features: NandFeatures,

@@ -4,7 +4,7 @@ use super::job::Job;
 use crate::ring::Ring;
 
 /// The reads ahead that wait for each die.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct AheadQueues {
     dies: Vec<Ring<Job>>,
 }

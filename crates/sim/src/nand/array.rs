@@ -24,7 +24,7 @@ use planes::IndependentPlanes;
 use spread::Spread;
 
 /// Times of the arrays of all dies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Arrays {
     timing: NandTiming,
     superblock_units: u32,

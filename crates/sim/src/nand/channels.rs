@@ -8,7 +8,7 @@
 use crate::geometry::Geometry;
 
 /// A future transfer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Claim {
     ready_ns: u64,
     length_ns: u64,
@@ -23,7 +23,7 @@ impl Claim {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Channel {
     /// End of its last transfer.
     free_ns: u64,
@@ -32,7 +32,7 @@ struct Channel {
 }
 
 /// All channels of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Channels {
     transfer_ns: u64,
     channels: Vec<Channel>,

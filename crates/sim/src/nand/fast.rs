@@ -1,7 +1,7 @@
 //! Superblocks with fast programs, for the "performance mode".
 
 /// The superblocks with fast programs, and their program time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct FastSuperblocks {
     program_ns: u64,
     is_fast: Vec<bool>,

@@ -11,7 +11,7 @@ use super::slc::SlcTiming;
 use crate::geometry::Geometry;
 
 /// Times of the NAND and its bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NandTiming {
     /// Array to register (tR).
     pub read_ns: u64,
@@ -25,7 +25,7 @@ pub struct NandTiming {
 }
 
 /// The optional features of the NAND; none by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NandFeatures {
     /// Times of lower and upper pages.
     pub pages: Option<PageTimes>,
@@ -68,7 +68,7 @@ impl NandFeatures {
 }
 
 /// Rule for the suspension of an operation for host reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SuspendLimits {
     /// Time from the request until the die can read.
     pub suspend_ns: u64,

@@ -28,7 +28,7 @@ mod kind {
 }
 
 /// One operation on one die.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Job {
     /// From bit 0: place (32 bits), number of pages that cross the channel (16 bits), kind.
     head: u64,

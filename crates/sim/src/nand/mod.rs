@@ -51,7 +51,7 @@ pub use op::DieOp;
 /// large one would leave the cache between two visits. It grows on demand.
 const QUEUE_OPS: usize = 8;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[repr(u32)]
 enum Phase {
     /// No operation in progress.
@@ -62,7 +62,7 @@ enum Phase {
     Suspending,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Die {
     channel: u32,
     current: Job,
@@ -72,7 +72,7 @@ struct Die {
 }
 
 /// All dies and channels of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Nand<const OPTIONS: bool = true> {
     unit_pages: u32,
     /// Transfers of a page.

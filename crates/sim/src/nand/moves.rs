@@ -9,7 +9,7 @@
 use super::job::Job;
 
 /// Counts the planes that a read for collection senses in turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MovesByPlane {
     /// Number of pages of a unit on one plane, at most 64.
     pub plane_pages: u32,

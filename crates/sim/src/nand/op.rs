@@ -4,7 +4,7 @@ use crate::ftl::StreamId;
 use crate::mapping::MapWrite;
 
 /// One operation on one die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum DieOp {
     /// Program a full unit.
     Program {

@@ -20,7 +20,7 @@ use super::job::Job;
 use super::{Nand, Phase};
 
 /// A suspended operation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Suspended {
     job: Job,
     left_ns: u64,
@@ -29,7 +29,7 @@ struct Suspended {
 }
 
 /// The state of a die beside its operation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Side {
     /// Begin of the array's part of the current operation, past or future.
     array_start_ns: u64,
@@ -43,7 +43,7 @@ struct Side {
 }
 
 /// The overlaps of all dies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Overlap {
     suspend: Option<SuspendLimits>,
     cache_program: bool,

@@ -11,7 +11,7 @@
 //! `tests/device/nand.rs`.
 
 /// Times of one kind of page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct KindTimes {
     /// Array to register.
     pub read_ns: u64,
@@ -20,7 +20,7 @@ pub struct KindTimes {
 }
 
 /// Times of every row of a superblock: the rows are the pages of its blocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PageTimes {
     row_units: u32,
     rows: Vec<KindTimes>,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// One bit per unit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ProgrammedUnits {
     bits: Vec<u64>,
 }

@@ -6,7 +6,7 @@
 //! other mode. Test: `tests/mechanisms/pslc.rs`.
 
 /// Times of a block with one bit per cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SlcTiming {
     /// Array to register.
     pub read_ns: u64,
@@ -17,7 +17,7 @@ pub struct SlcTiming {
 }
 
 /// The superblocks with one bit per cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct SlcMode {
     timing: SlcTiming,
     is_slc: Vec<bool>,

@@ -15,7 +15,7 @@
 use super::{OperationCounts, Power};
 
 /// Thermal properties of the drive as one body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ThermalModel {
     /// Temperature of the surroundings.
     pub ambient_mk: u64,
@@ -28,7 +28,7 @@ pub struct ThermalModel {
 }
 
 /// A threshold of firmware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ThermalStep {
     /// Temperature at which the limit begins.
     pub hot_mk: u64,
@@ -48,7 +48,7 @@ const LOOKS: u64 = 64;
 const RISE_MAX_NK: u128 = 1_000_000_000_000_000_000;
 
 /// The temperature of a drive at one moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Thermal {
     model: ThermalModel,
     /// Rise above the surroundings, in nanokelvin.

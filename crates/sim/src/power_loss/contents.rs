@@ -14,7 +14,7 @@ use crate::mapping::MappingShape;
 use crate::probe::Probe;
 
 /// Map changes that joined the journal together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Group {
     /// Position in the journal behind the last of them.
     end: u64,
@@ -24,7 +24,7 @@ struct Group {
 }
 
 /// A journal unit on its way to NAND.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Issued {
     unit: u32,
     number: u64,
@@ -33,7 +33,7 @@ struct Issued {
 }
 
 /// The facts that the drive loses with its power.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Dram {
     /// Number of the next map change.
     pub(super) sequence: u64,
@@ -108,7 +108,7 @@ impl Dram {
 }
 
 /// Follows a drive with a journal through its life.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Contents {
     geometry: Geometry,
     nand: NandContents,

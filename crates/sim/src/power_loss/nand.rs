@@ -7,7 +7,7 @@ use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
 
 /// The content of a page's spare area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Spare {
     /// The LBA page, or [`NO_PAGE`] for padding.
     pub logical: u64,
@@ -24,7 +24,7 @@ pub struct Spare {
 }
 
 /// State of a program unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum UnitState {
     /// Erased.
     Blank,
@@ -35,7 +35,7 @@ pub enum UnitState {
 }
 
 /// One map change in the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct JournalRecord {
     /// The LBA page.
     pub logical: u64,
@@ -53,7 +53,7 @@ impl JournalRecord {
 }
 
 /// The point from which a search of the data must complete the journal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Anchor {
     /// Number of the next map change at the time of the journal unit.
     pub sequence: u64,
@@ -62,7 +62,7 @@ pub struct Anchor {
 }
 
 /// Content of a unit of the map.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum MapUnit {
     /// Journal.
     Journal {
@@ -98,7 +98,7 @@ pub enum MapUnit {
 }
 
 /// The content of NAND, and nothing else.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct NandContents {
     pub(super) geometry: Geometry,
     pub(super) shape: MappingShape,

@@ -27,7 +27,7 @@ use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 
 /// The work of a recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recovery {
     /// Time from power on until the drive was ready.
     pub duration_ns: u64,

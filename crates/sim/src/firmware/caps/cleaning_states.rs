@@ -13,7 +13,7 @@
 //! state has one rate, whatever the level within it. Test: `tests/mechanisms/caps/cleaning_states.rs`.
 
 /// Levels and rates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CleaningPlan {
     /// Erased superblocks up to which the drive is starved.
     pub starved_free: u32,
@@ -28,7 +28,7 @@ pub struct CleaningPlan {
 }
 
 /// A state of cleaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CleaningState {
     /// Hardly anything is erased.
     Starved,
@@ -39,7 +39,7 @@ pub enum CleaningState {
 }
 
 /// The present state of cleaning.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct CleaningStates {
     plan: CleaningPlan,
     state: CleaningState,

@@ -12,7 +12,7 @@
 //! enter while that moment is no further away than the time in which an empty bucket fills.
 
 /// The cap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Throttle {
     /// Time of a page at the capped rate.
     pub page_ns: u64,
@@ -21,7 +21,7 @@ pub struct Throttle {
 }
 
 /// The cap with its state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Bucket {
     throttle: Throttle,
     full_at_ns: u64,

@@ -14,7 +14,7 @@
 //! `tests/mechanisms/caps/wear_budget.rs`.
 
 /// The budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WearPlan {
     /// Time of a program at the rate of the budget.
     pub unit_ns: u64,
@@ -25,7 +25,7 @@ pub struct WearPlan {
 }
 
 /// The budget with its state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WearBudget {
     plan: WearPlan,
     /// Time at which it is full.

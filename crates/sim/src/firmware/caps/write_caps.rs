@@ -13,7 +13,7 @@ use crate::host::{Command, transfer_ns};
 use crate::ring::Ring;
 
 /// The caps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CapsPlan {
     /// Streams of sequential writes followed at a time.
     pub streams: u32,
@@ -26,7 +26,7 @@ pub struct CapsPlan {
 }
 
 /// Commands that pass one after the other, each with its time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Gate {
     /// Those that have passed take until then at the capped rate.
     taken_until_ns: u64,
@@ -56,7 +56,7 @@ impl Gate {
 }
 
 /// The caps with their state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WriteCaps {
     plan: CapsPlan,
     sequences: Sequences,

@@ -9,7 +9,7 @@
 //! them stay in the write buffer until their unit is full. Test: `tests/mechanisms/housekeeping.rs`.
 
 /// Period and size of flushes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MapFlush {
     /// Time from one flush to the next while the map changes.
     pub period_ns: u64,

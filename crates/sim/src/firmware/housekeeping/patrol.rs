@@ -9,7 +9,7 @@
 use crate::nand::programmed::ProgrammedUnits;
 
 /// The round of a drive over its units.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Patrol {
     interval_ns: u64,
     next_unit: u32,

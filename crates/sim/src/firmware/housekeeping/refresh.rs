@@ -11,7 +11,7 @@
 use crate::ftl::{Ftl, SuperblockState};
 
 /// The age from which data is old, and the rate at which it moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RefreshPlan {
     /// Time after which a superblock is written anew.
     pub after_ns: u64,
@@ -20,7 +20,7 @@ pub struct RefreshPlan {
 }
 
 /// The ages of superblocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Refresh {
     plan: RefreshPlan,
     /// Time of the last program in each superblock.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{Ftl, StreamId};
 
 /// Criterion of cold data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColdPolicy {
     /// It was moved before and is still valid.

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::{Ftl, SuperblockState};
 
 /// Rule for the choice of a victim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VictimPolicy {
     /// The fewest valid pages.
@@ -48,7 +48,7 @@ impl VictimPolicy {
 }
 
 /// A policy with its state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct VictimSelector {
     policy: VictimPolicy,
     candidates: u32,

@@ -34,7 +34,7 @@ pub struct Level {
 }
 
 /// Name of a pacing policy in a drive model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacingKind {
     /// Collect only when nearly out of erased superblocks; the host waits.
@@ -76,7 +76,7 @@ impl PacingKind {
 }
 
 /// A pacing policy with its state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Pacing {
     /// See [`Watermark`].
     Watermark(Watermark),

@@ -22,7 +22,7 @@ pub(super) const fn steady_superblocks(free_low: u64, free_high: u64) -> (u64, u
 }
 
 /// The policy; stateless.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Proportional {
     free_low: u32,
     free_high: u32,

@@ -7,7 +7,7 @@
 //! lack of erased superblocks does not wait for a quantum. Test: `tests/formulas/evenness.rs`.
 
 /// Size and sharpness of bursts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Quantum {
     /// Owed pages that begin a burst.
     pub pages: u64,
@@ -16,7 +16,7 @@ pub struct Quantum {
 }
 
 /// The bursts of one drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Bursts {
     quantum: Quantum,
     /// Owed pages that no burst has taken up.

@@ -9,7 +9,7 @@
 //! writes. Tests: `tests/formulas/evenness.rs`, `tests/mechanisms/pacing.rs`.
 
 /// The policy; stateless.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Rate {
     free_low: u32,
     free_high: u32,

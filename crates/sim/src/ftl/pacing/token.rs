@@ -10,7 +10,7 @@
 use super::Level;
 
 /// The policy with the unpaid fraction of a page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Token {
     free_low: u32,
     free_high: u32,

@@ -7,7 +7,7 @@
 //! `tests/formulas/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
 /// State of the policy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Watermark {
     free_low: u32,
     free_high: u32,

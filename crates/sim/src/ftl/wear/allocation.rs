@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::least_worn;
 
 /// Rule for the next erased superblock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
     /// The one erased first.

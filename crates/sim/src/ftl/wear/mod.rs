@@ -16,7 +16,7 @@ pub use allocation::Allocation;
 const VICTIMS_BETWEEN: u32 = 4;
 
 /// Static wear leveling with its state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WearLeveling {
     /// Largest lead in erases of the most worn superblock over one that holds data; `None`: no
     /// limit.

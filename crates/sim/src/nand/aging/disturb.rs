@@ -10,7 +10,7 @@
 use crate::geometry::Geometry;
 
 /// Reads of every block since its data was written, and the superblocks with too many of them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct ReadCounts {
     /// Dies of a superblock.
     dies: u32,

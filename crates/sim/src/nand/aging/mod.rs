@@ -22,7 +22,7 @@ use retry::ErrorGrowth;
 use wear::WearDrift;
 
 /// Cycles, age and reads of all superblocks, and their effects.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Aging {
     retry: Option<ErrorGrowth>,
     wear: Option<WearDrift>,

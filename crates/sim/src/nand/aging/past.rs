@@ -4,7 +4,7 @@
 pub const DAY_NS: u64 = 24 * 3_600_000_000_000;
 
 /// The past of all blocks and of the first data of the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Past {
     /// Initial cycles of every block.
     pub cycles: u32,

@@ -12,7 +12,7 @@
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Growth and correction of errors; rates in wrong bits per 10^9.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ErrorGrowth {
     /// Error rate of a fresh page in an unworn block.
     pub fresh_ppb: u64,

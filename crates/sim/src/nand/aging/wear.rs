@@ -9,7 +9,7 @@ const PROGRAM_MIN_PERMILLE: u64 = 500;
 const ERASE_MAX_PERMILLE: u64 = 10_000;
 
 /// Change of times per 1,000 cycles, in thousandths of the time of a new block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WearDrift {
     /// Reduction of a program.
     pub program_less_permille: u64,

@@ -11,7 +11,7 @@
 const NOTHING: u32 = u32::MAX;
 
 /// The unit in the register of each die.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct PageRegisters {
     units: Vec<u32>,
 }

@@ -12,7 +12,7 @@
 use crate::nand::job::Job;
 
 /// The sense of a read that waits for its turn on the channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Sense {
     job: Job,
     plane: u32,
@@ -20,7 +20,7 @@ struct Sense {
 }
 
 /// One die.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Planes {
     /// The plane whose data crosses the channel next, or `None` for all of them.
     current: Option<u32>,
@@ -28,7 +28,7 @@ struct Planes {
 }
 
 /// The planes of all dies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct IndependentPlanes {
     /// Pages of a unit on one plane.
     plane_pages: u32,

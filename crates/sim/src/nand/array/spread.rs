@@ -19,7 +19,7 @@ const WHOLE_PPM: u64 = 1_000_000;
 const PERCENT_PPM: u64 = WHOLE_PPM / 100;
 
 /// The widths of the spread, in percent of the mean to either side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SpreadPercent {
     /// Programs, from block to block.
     pub program: u64,
@@ -32,7 +32,7 @@ pub struct SpreadPercent {
 }
 
 /// The spread of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Spread {
     percent: SpreadPercent,
     geometry: Geometry,
