@@ -80,6 +80,8 @@ pub enum Command {
     Expose(Box<expose::ExposeArgs>),
     /// Give orders to an exposed drive: cut its power, break it, age it, look at its work
     Drive(expose::DriveOrder),
+    /// Save the state of an exposed drive in a file, and go back to it
+    Snapshot(expose::SnapshotArgs),
     /// Find settings for a drive
     #[command(subcommand)]
     Advise(advise::AdviseCommand),
@@ -454,6 +456,7 @@ impl Args {
             Command::Verify(args) => args.format,
             Command::Expose(args) => args.format,
             Command::Drive(args) => args.format,
+            Command::Snapshot(args) => args.format,
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
             Command::Sweep(args) => args.format,

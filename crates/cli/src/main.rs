@@ -87,6 +87,7 @@ fn dispatch(args: Args, defaults: &Defaults, taken: &[String]) -> anyhow::Result
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Expose(args) => cmd::expose::run(&args),
         Command::Drive(args) => cmd::expose::drive::run(&args),
+        Command::Snapshot(args) => cmd::expose::snapshot::run(&args),
         Command::Advise(AdviseCommand::Spare(args)) => cmd::advise::run(&args),
         Command::Workload(command) => cmd::workload::run(&command),
         Command::Trace(command) => cmd::trace::run(command),

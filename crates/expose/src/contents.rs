@@ -155,6 +155,12 @@ impl Contents {
         self.count + pages <= self.count_max
     }
 
+    /// Whether so many pages in all may hold data.
+    #[must_use]
+    pub fn is_large_enough(&self, pages: u64) -> bool {
+        pages <= self.count_max
+    }
+
     /// Number of these pages that hold no data.
     #[must_use]
     pub fn holes_among(&self, pages: Range<u64>) -> u64 {

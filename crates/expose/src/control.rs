@@ -11,6 +11,7 @@ mod orders;
 mod socket;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
@@ -21,7 +22,8 @@ pub use socket::{ControlServer, LINE_BYTES_MAX, serve_lines};
 use crate::disk::books::{Books, Counts, Totals};
 use crate::disk::cut::PowerCut;
 use crate::shared::Shared;
-use crate::snapshot::Snapshot;
+use crate::snapshot::file::{self, Header, Replace, Saved};
+use crate::snapshot::{FileFault, Snapshot};
 
 /// Most snapshots at a time.
 const SNAPSHOTS_MAX: usize = 16;
@@ -93,6 +95,8 @@ impl Control {
                 if gone { Ok(Map::new()) } else { Err(self.no_snapshot(&name)) }
             }
             Order::Snapshots => Ok(self.list_snapshots()),
+            Order::Save { file } => self.save(&file),
+            Order::Load { file } => self.load(&file),
         }
     }
 
@@ -257,7 +261,7 @@ impl Control {
             ));
         }
         let snapshot =
-            self.shared.with(crate::Disk::snapshot).map_err(|error| error.to_string())?;
+            self.shared.pause(crate::Disk::snapshot).map_err(|error| error.to_string())?;
         let answer = members(json!({ "data_bytes": snapshot.data_bytes() }));
         snapshots.insert(name, snapshot);
         Ok(answer)
@@ -269,8 +273,25 @@ impl Control {
             drop(snapshots);
             return Err(self.no_snapshot(name));
         };
-        let restored = self.shared.with(|disk| disk.restore(snapshot));
+        let restored = self.shared.replace(|disk| disk.restore(snapshot));
         restored.map(|()| Map::new()).map_err(|error| format!("the contents: {error}"))
+    }
+
+    /// Requests wait meanwhile, and so does the drive.
+    fn save(&self, path: &Path) -> Outcome {
+        let path = absolute(path)?;
+        let save = |disk: &mut _| file::save(disk, &self.description, path, Replace::Nothing);
+        self.shared.pause(save).map(|header| summary(&header)).map_err(|fault| words(path, &fault))
+    }
+
+    fn load(&self, path: &Path) -> Outcome {
+        let path = absolute(path)?;
+        let config = self.shared.with(|disk| disk.drive().config().clone());
+        let loaded = Saved::read(path, &config).and_then(|saved| {
+            let summary = summary(saved.header());
+            self.shared.replace(|disk| saved.restore(disk)).map(|()| summary)
+        });
+        loaded.map_err(|fault| words(path, &fault))
     }
 
     fn no_snapshot(&self, name: &str) -> String {
@@ -283,6 +304,27 @@ impl Control {
         let of = |(name, snapshot): (&String, &Snapshot)| json!({ "name": name, "data_bytes": snapshot.data_bytes() });
         members(json!({ "snapshots": snapshots.iter().map(of).collect::<Vec<_>>() }))
     }
+}
+
+/// A path that means the same for every program.
+fn absolute(path: &Path) -> Result<&Path, String> {
+    let reason = || format!("`{}` is no absolute path", path.display());
+    Some(path).filter(|path| path.is_absolute()).ok_or_else(reason)
+}
+
+fn words(path: &Path, fault: &FileFault) -> String {
+    let colon = if matches!(fault, FileFault::Io(_)) { ":" } else { "" };
+    format!("{}{colon} {fault}", path.display())
+}
+
+/// The account of a state file, without its hashes.
+fn summary(header: &Header) -> Map<String, Value> {
+    members(json!({
+        "drive": header.drive,
+        "capacity_bytes": header.capacity_bytes,
+        "simulated_ns": header.simulated_ns,
+        "data_bytes": header.data_bytes,
+    }))
 }
 
 fn check_name(name: &str) -> Result<(), String> {

@@ -9,6 +9,7 @@ mod compression;
 pub mod cut;
 pub mod faults;
 pub mod simulated;
+mod state;
 pub mod volatile;
 
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ use crate::request::{Action, Answer, Extent, Fault, Request};
 use books::{Books, Totals};
 use faults::Faults;
 use simulated::Simulated;
+pub(crate) use state::{State, StateRef};
 use volatile::Volatile;
 
 /// Pages of a write that puts the data of an existing file on the drive.
@@ -100,12 +102,19 @@ impl<T> Disk<T> {
     /// anything else, in the order of addresses.
     #[must_use]
     pub fn new(config: Config, contents: Contents) -> Self {
-        let depth = config.queue_depth;
-        let drive = Simulated::new(config);
-        let shape = contents.shape();
-        let pages = shape.capacity_bytes.div_ceil(shape.page_bytes);
-        let mut disk = Self {
-            volatile: drive.is_cuttable().then(|| Volatile::new(pages)),
+        let mut disk = Self::around(Simulated::new(config), contents);
+        let Shape { capacity_bytes, page_bytes, .. } = *disk.shape();
+        let pages = capacity_bytes.div_ceil(page_bytes);
+        disk.volatile = disk.drive.is_cuttable().then(|| Volatile::new(pages));
+        disk.load();
+        disk
+    }
+
+    /// A disk of this drive and these contents, without data that a cut may bring back.
+    fn around(drive: Simulated, contents: Contents) -> Self {
+        let depth = drive.config().queue_depth;
+        Self {
+            volatile: None,
             drive,
             contents,
             faults: Faults::default(),
@@ -118,9 +127,7 @@ impl<T> Disk<T> {
             reserved_pages: 0,
             ended: Vec::new(),
             finished: Vec::new(),
-        };
-        disk.load();
-        disk
+        }
     }
 
     /// Writes the pages with data, and flushes.
@@ -216,10 +223,15 @@ impl<T> Disk<T> {
         faults: Faults,
         contents: &Contents,
     ) -> std::io::Result<()> {
+        self.exchange(drive, volatile, faults);
+        self.contents.take_over(contents)
+    }
+
+    /// Replaces everything but the account and the data.
+    fn exchange(&mut self, drive: Simulated, volatile: Option<Volatile>, faults: Faults) {
         let before = self.totals();
         (self.drive, self.volatile, self.faults) = (drive, volatile, faults);
         self.books.jump(&before, self.drive.telemetry(), self.drive.now());
-        self.contents.take_over(contents)
     }
 
     /// These bytes in extents, at most `most`; empty outside the disk.

@@ -50,6 +50,15 @@ struct State {
     due: VecDeque<Finished<Token>>,
 }
 
+/// The clock of the drive while somebody uses the disk.
+#[derive(Clone, Copy, Debug)]
+enum Meanwhile {
+    Runs,
+    Stands,
+    /// It goes on at the time of another state.
+    Jumps,
+}
+
 /// A disk with its clock.
 #[derive(Debug)]
 pub struct Shared {
@@ -98,6 +107,20 @@ impl Shared {
 
     /// Uses the disk at this moment of its clock.
     pub fn with<R>(&self, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
+        self.with_clock(Meanwhile::Runs, work)
+    }
+
+    /// Uses the disk while its clock stands still, for work that takes long.
+    pub fn pause<R>(&self, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
+        self.with_clock(Meanwhile::Stands, work)
+    }
+
+    /// Gives the disk another state, whose drive has a time of its own.
+    pub fn replace<R>(&self, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
+        self.with_clock(Meanwhile::Jumps, work)
+    }
+
+    fn with_clock<R>(&self, clock_is: Meanwhile, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
         let mut state = locked(&self.state);
         let State { disk, clock, due } = &mut *state;
         if let Some(clock) = clock {
@@ -105,21 +128,24 @@ impl Shared {
         }
         let before = disk.drive().now();
         let result = work(disk);
-        if let Some(clock) = clock {
-            // A restored drive is at an earlier time.
-            if disk.drive().now() < before {
-                let Pace::Real { slowdown } = self.pace else { return result };
-                *clock = Clock::starting(slowdown, disk.drive().now());
-                due.iter_mut().for_each(|finished| finished.done = disk.drive().now());
-            }
-            due.extend(disk.take_finished());
-            drop(state);
-            self.ring();
-        } else {
+        let Pace::Real { slowdown } = self.pace else {
             let finished: Vec<_> = disk.take_finished().collect();
             drop(state);
             finished.into_iter().for_each(answer);
+            return result;
+        };
+        due.extend(disk.take_finished());
+        match clock_is {
+            Meanwhile::Runs => {}
+            Meanwhile::Stands => *clock = Some(Clock::starting(slowdown, before)),
+            Meanwhile::Jumps => {
+                let now = disk.drive().now();
+                *clock = Some(Clock::starting(slowdown, now));
+                due.iter_mut().for_each(|finished| finished.done = now);
+            }
         }
+        drop(state);
+        self.ring();
         result
     }
 

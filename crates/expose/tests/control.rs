@@ -1,6 +1,7 @@
 //! Orders over the control socket: each does what it says or says why not, and hostile clients hurt nobody.
 
 mod client;
+mod state_file;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,4 @@
-//! Arguments of `expose`, and those of `drive`, which talks to it.
+//! Arguments of `expose`, and those of `drive` and `snapshot`, which talk to it.
 
 use std::path::PathBuf;
 
@@ -37,6 +37,9 @@ pub struct ExposeArgs {
     /// Keep the data in this sparse file, an image of the disk; default: in memory
     #[arg(long, value_name = "FILE")]
     pub contents: Option<PathBuf>,
+    /// Go on from the saved state in this file if there is one, and save the state there at the end
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
     /// Most data to keep: writes beyond it fail for lack of space. Default: the capacity of the drive
     #[arg(long, value_name = "BYTES")]
     pub contents_max: Option<Bytes>,
@@ -66,6 +69,46 @@ pub struct DriveOrder {
     /// Output on stdout
     #[arg(long, value_enum, default_value_t, global = true)]
     pub format: Format,
+}
+
+/// Arguments of `snapshot`.
+#[derive(Debug, ClapArgs)]
+pub struct SnapshotArgs {
+    /// The work.
+    #[command(subcommand)]
+    pub command: SnapshotCommand,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: Format,
+}
+
+/// The work with a saved state.
+#[derive(Debug, Subcommand)]
+pub enum SnapshotCommand {
+    /// Save the state of an exposed drive in a new file: its maps, clocks, counters and data
+    Save {
+        /// Socket that `ssdlab expose --control` made
+        #[arg(value_name = "SOCKET")]
+        socket: PathBuf,
+        /// The new file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Give an exposed drive the state in a file. Nothing of the disk may be mounted
+    Load {
+        /// Socket that `ssdlab expose --control` made
+        #[arg(value_name = "SOCKET")]
+        socket: PathBuf,
+        /// A file that `save` or `ssdlab expose --state` wrote
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Check a file, and tell of which drive it is
+    Info {
+        /// A file that `save` or `ssdlab expose --state` wrote
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 /// An order to an exposed drive.

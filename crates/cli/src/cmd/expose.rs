@@ -4,6 +4,7 @@ mod contents;
 pub mod drive;
 pub mod record;
 mod report;
+pub mod snapshot;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -58,8 +59,8 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     let maps_bytes = sim::memory_bytes(name, &settings)? + account_bytes;
     let contents = contents::open(args, &spec, Shape::of(&config), maps_bytes)?;
     let (identity, _) = sim::describe(&args.target, name, &settings)?;
-    let is_loaded = contents.pages() > 0;
-    let mut disk: Disk<Token> = Disk::new(config, contents);
+    let is_loaded = contents.pages() > 0 && args.state.as_ref().is_none_or(|path| !path.exists());
+    let mut disk = snapshot::disk(args.state.as_deref(), config, contents)?;
     let mut record = record(args, &identity, &mut disk)?;
     let shared = Arc::new(Shared::new(disk, args.clock));
     // Before the sockets: whoever finds them may ask for the end at once.
@@ -78,6 +79,10 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     let present = shared.with(|disk| present(disk));
     let run_dir = record.map(|record| record.finish(&present)).transpose()?;
     shared.with(|disk| disk.contents().sync())?;
+    if let Some(path) = &args.state {
+        shared.with(|disk| snapshot::save(disk, &identity.name, path))?;
+        talk!("the state is saved in {}", path.display());
+    }
     let clients = served?;
     report::print(args.format, &shared, &clients, run_dir.as_deref());
     Ok(EXIT_DONE)

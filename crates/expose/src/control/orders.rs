@@ -1,5 +1,7 @@
 //! The orders to a disk.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// An order to a disk, a JSON object with the member `order`.
@@ -94,6 +96,16 @@ pub enum Order {
     },
     /// The names of such states.
     Snapshots,
+    /// Writes the whole state of the disk to a new file.
+    Save {
+        /// Its absolute path.
+        file: PathBuf,
+    },
+    /// Gives the disk the state in a file.
+    Load {
+        /// Its absolute path.
+        file: PathBuf,
+    },
 }
 
 fn second() -> u64 {

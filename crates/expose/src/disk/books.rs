@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base::telemetry::ColumnKind;
 use base::{Completion, Histogram, Nanos, Op, TelemetryRow};
+use serde::{Deserialize, Serialize};
 
 /// Length of a row of telemetry.
 const ROW_NS: u64 = Nanos::SECOND.0;
@@ -18,7 +19,7 @@ pub trait Observer: Send {
 }
 
 /// Requests and bytes, in the order of [`base::OpKind::ALL`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Successful requests.
     pub ios: [u64; 4],
@@ -29,7 +30,7 @@ pub struct Counts {
 }
 
 /// Everything that is counted, at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Requests.
     pub counts: Counts,
@@ -49,7 +50,7 @@ impl Totals {
 }
 
 /// The account.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Books {
     counts: Counts,
     latencies: Histogram,
@@ -60,6 +61,7 @@ pub struct Books {
     /// The counters count from here.
     zero: Totals,
     marks: BTreeMap<String, Totals>,
+    #[serde(skip)]
     observer: Option<Box<dyn Observer>>,
     /// Totals at the begin of the present row, and its end.
     row_start: TelemetryRow,

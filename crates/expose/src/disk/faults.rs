@@ -10,7 +10,7 @@ use crate::request::{Action, Fault, Request};
 pub const BAD_BLOCKS_MAX: u64 = 1 << 20;
 
 /// The faults of a disk.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Faults {
     bad_blocks: BTreeSet<u64>,
     /// Whether every change is refused, as by a drive at the end of its life.

@@ -9,7 +9,7 @@ use sim::{Config, Device, Drive};
 use super::volatile::Volatile;
 
 /// A simulated drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Simulated {
     /// One without a mapping journal: it keeps no account of the content of NAND.
     Lasting(Box<Drive>),
@@ -86,6 +86,22 @@ impl Simulated {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         memory_bytes(self.config())
+    }
+
+    /// Whether it is a drive of this model in the form that [`Simulated::new`] gives it, without outstanding commands.
+    pub(super) fn is_of(&self, config: &Config) -> bool {
+        let has_form = match self {
+            Self::Cuttable(_) => config.options.mapping.is_some(),
+            Self::Lasting(drive) => {
+                config.options.mapping.is_none()
+                    && matches!(**drive, Drive::Any(_)) == config.has_options()
+            }
+        };
+        let (own, geometry) = (self.config(), of_either!(self, drive => drive.ftl().geometry));
+        has_form
+            && own == config
+            && geometry == config.geometry
+            && of_either!(self, drive => drive.is_idle())
     }
 
     /// The resolved model.

@@ -8,6 +8,10 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Shape;
+
 /// The bytes of a page, or `None` for an empty one.
 pub type PageData = Option<Box<[u8]>>;
 
@@ -15,7 +19,7 @@ pub type PageData = Option<Box<[u8]>>;
 const NOTHING: u64 = u64::MAX;
 
 /// A state of a page that a newer one has replaced.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Older {
     version: u64,
     data: PageData,
@@ -24,7 +28,7 @@ struct Older {
 }
 
 /// The states of a page from the certain one on, without the newest, whose data the contents have.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct History {
     older: Vec<Older>,
     /// Number of the change that made the newest state.
@@ -43,7 +47,7 @@ pub enum Found {
 }
 
 /// The newest version of each page, and the data that a cut may bring back.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Volatile {
     newest: Vec<u64>,
     pages: BTreeMap<u64, History>,
@@ -61,6 +65,21 @@ impl Volatile {
     #[must_use]
     pub fn new(pages: u64) -> Self {
         Self { newest: vec![NOTHING; pages as usize], pages: BTreeMap::new(), changes: 0, bytes: 0 }
+    }
+
+    /// Whether it is that of a disk of this shape, and the kept data adds up.
+    pub(super) fn is_sound(&self, shape: &Shape) -> bool {
+        let disk_pages = shape.capacity_bytes.div_ceil(shape.page_bytes);
+        let is_page = |page: u64, data: &[u8]| {
+            let bytes = shape.capacity_bytes.saturating_sub(page * shape.page_bytes);
+            data.len() as u64 == bytes.min(shape.page_bytes)
+        };
+        let are_pages = self.pages.iter().all(|(&page, history)| {
+            let mut data = history.older.iter().filter_map(|older| older.data.as_deref());
+            page < disk_pages && data.all(|data| is_page(page, data))
+        });
+        let bytes = self.pages.values().map(|history| bytes_of(&history.older)).sum::<u64>();
+        self.disk_pages() == disk_pages && are_pages && bytes == self.bytes
     }
 
     /// Number of pages of the disk.

@@ -33,7 +33,7 @@ pub fn cuttable(changes: &[(&str, &str)]) -> Config {
     config_of("samsung-840-pro-256gb", &[&mapping, changes].concat(), 1024)
 }
 
-fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> Config {
+pub fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> Config {
     let text = sim::model::built_in(name).expect("a built-in model");
     let changes: Vec<_> =
         changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();

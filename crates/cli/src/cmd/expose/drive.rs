@@ -16,21 +16,25 @@ use crate::ui::out::data;
 use crate::ui::table;
 
 pub fn run(args: &DriveOrder) -> anyhow::Result<u8> {
-    let order = order(&args.order);
+    send(&args.socket, &order(&args.order), args.format)
+}
+
+/// Sends an order and prints the answers.
+pub(super) fn send(socket: &Path, order: &Order, format: Format) -> anyhow::Result<u8> {
     let fault = |source| IoError::Device {
-        context: format!("the control socket {}", args.socket.display()),
+        context: format!("the control socket {}", socket.display()),
         source,
     };
-    let mut stream = UnixStream::connect(&args.socket).map_err(fault)?;
-    let line = serde_json::to_string(&order)?;
+    let mut stream = UnixStream::connect(socket).map_err(fault)?;
+    let line = serde_json::to_string(order)?;
     stream.write_all(format!("{line}\n").as_bytes()).map_err(fault)?;
     stream.shutdown(std::net::Shutdown::Write).map_err(fault)?;
     let mut code = EXIT_DONE;
     let mut watch = Watch::default();
     for line in BufReader::new(stream).lines() {
-        let answer = answer(&args.socket, &line.map_err(fault)?)?;
+        let answer = answer(socket, &line.map_err(fault)?)?;
         code = code.max(verdict(&answer));
-        match (args.format, &order) {
+        match (format, order) {
             (Format::Json, _) => data!("{}", Value::Object(answer)),
             (Format::Text, Order::Watch { .. }) => watch.print(&answer),
             (Format::Text, _) => print(&answer),
@@ -87,7 +91,7 @@ fn verdict(answer: &Map<String, Value>) -> u8 {
 }
 
 /// Prints a member a line; the members of a member follow its name.
-fn print(answer: &Map<String, Value>) {
+pub(super) fn print(answer: &Map<String, Value>) {
     for (name, value) in answer {
         match value {
             Value::Object(members) => {
