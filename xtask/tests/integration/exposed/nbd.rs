@@ -79,6 +79,40 @@ fn fio_finds_what_it_wrote() {
 }
 
 #[test]
+fn a_drive_goes_on_from_its_saved_state_in_another_process() {
+    let lab = Lab::new();
+    let server = Server::start(&lab, &["--state", "state"]);
+    let uri = format!("--uri={}", server.uri());
+    let job = ["--name=s", "--ioengine=nbd", "--rw=randwrite", "--bs=4k", "--size=8m", &uri];
+    let verify = ["--verify=crc32c", "--verify_state_save=0"];
+    tool("fio", &[&job[..], &verify, &["--do_verify=0"]].concat());
+    let before = order(&lab, &["status"]);
+    server.end();
+    let info = Answer::of(&mut lab.command(&["snapshot", "info", "state", "--format", "json"]));
+    info.must_exit_with(0);
+    assert_eq!(info.document()["data_bytes"], 8 << 20, "{info:#?}");
+
+    let server = Server::start(&lab, &["--state", "state"]);
+    let after = order(&lab, &["status"]);
+    for member in ["telemetry", "requests", "bytes", "valid_pages", "latency_ns", "waf"] {
+        assert_eq!(after[member], before[member], "{member}");
+    }
+    tool("fio", &[&job[..], &verify, &["--verify_only=1"]].concat());
+    Answer::of(&mut lab.command(&["snapshot", "save", "control", "copy"])).must_exit_with(0);
+    let again = Answer::of(&mut lab.command(&["snapshot", "save", "control", "copy"]));
+    again.must_exit_with(5);
+    assert!(again.stderr.contains("exists; give the name of a new file"), "{again:#?}");
+    Answer::of(&mut lab.command(&["snapshot", "load", "control", "copy"])).must_exit_with(0);
+    tool("fio", &[&job[..], &verify, &["--verify_only=1"]].concat());
+    server.end();
+    let other = [TARGET, "&seed=9"].concat();
+    let args = ["expose", &other, "--nbd", "nbd", "--state", "state"];
+    let refusal = Answer::of(&mut lab.command(&args));
+    refusal.must_exit_with(2);
+    assert!(refusal.stderr.contains("which is another drive"), "{refusal:#?}");
+}
+
+#[test]
 fn the_real_clock_tells_how_late_it_was_and_the_run_has_the_work() {
     let lab = Lab::new();
     let server = Server::start(&lab, &["--clock", "real"]);
