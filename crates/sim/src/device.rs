@@ -169,13 +169,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
-        let cleaner = Cleaner {
-            collector: Collector::new(&config.geometry),
-            pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
-            bursts: config.options.quantum.map(Bursts::new),
-        };
-        let cleaners = Cleaners::new(config.geometry.cleaning_groups, &cleaner);
-        let Cleaner { collector, pacing, bursts } = cleaner;
+        let (Cleaner { collector, pacing, bursts }, cleaners) = gc::groups::cleaners(&config);
         let mut device = Self {
             now_ns: 0,
             commands: Commands::new(queue_depth),

@@ -52,17 +52,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if free != listed {
             return Err(format!("{free} superblocks are free, {listed} are listed"));
         }
-        for group in (0..ftl.geometry.cleaning_groups).filter(|_| self.cleaners.is_some()) {
-            let is_free =
-                |&superblock: &u32| ftl.states[superblock as usize] == SuperblockState::Free;
-            let free = ftl.geometry.cleaned_by(group).filter(is_free).count();
-            if free != ftl.free_in(group) as usize {
-                let counted = ftl.free_in(group);
-                return Err(format!(
-                    "{free} superblocks of group {group} are free, {counted} counted"
-                ));
-            }
-        }
+        self.check_groups()?;
         let is_unmapped = |&page: &u64| ftl.l2p.get(page) == NO_PAGE;
         if let Some(page) = self.cached_pages().find(is_unmapped) {
             return Err(format!("LBA page {page} is in DRAM that was read but holds nothing"));
@@ -88,6 +78,22 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             }
         }
         self.check_totals()
+    }
+
+    /// Counts of erased superblocks, where groups clean each for itself.
+    fn check_groups(&self) -> Result<(), String> {
+        let ftl = &self.ftl;
+        let is_free = |&superblock: &u32| ftl.states[superblock as usize] == SuperblockState::Free;
+        for group in (0..ftl.geometry.cleaning_groups).filter(|_| self.cleaners.is_some()) {
+            let free = ftl.geometry.cleaned_by(group).filter(is_free).count();
+            let counted = ftl.free_in(group);
+            if free != counted as usize {
+                return Err(format!(
+                    "{free} superblocks of group {group} are free, {counted} counted"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Conservation: programs = host + GC + padding + parity + map + folds - saved, minus the pages

@@ -1,6 +1,6 @@
 //! The drive with its garbage: the times of collection, its reads, the places of pages, its erases.
 
-mod groups;
+pub(super) mod groups;
 mod priority;
 mod sorting;
 

@@ -4,7 +4,7 @@
 //! clean while the others serve the host, and a stream writes to all of them. Source: lines of pblk over a subset of
 //! the parallel units (Bjorling et al., FAST 2017); Open-Channel drives give the host that choice. Simplifications:
 //! groups are of one size and hold neighbouring dies; a stream passes to the next group after a program on each die.
-//! Where one victim is chosen among all superblocks, a group without an erased superblock takes the oldest of another,
+//! With one victim at a time among all superblocks, a group without an erased superblock takes the oldest of another,
 //! so that the groups wear alike. Where each group cleans for itself ([`crate::ftl::cleaners`]), it keeps its own
 //! superblocks, and its moved data in a stream of its own. Test: `tests/device/groups.rs`.
 

@@ -194,8 +194,9 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     #[inline(never)]
     fn queue(&mut self, die: u32, job: Job, now_ns: u64) {
         let is_read = job.is_host_read() || OPTIONS && job.is_read_ahead();
-        let is_behind = OPTIONS && is_read && self.queue_behind_cleaning(die, job);
         let state = &mut self.dies[die as usize];
+        let others = &mut state.others;
+        let is_behind = OPTIONS && is_read && self.read_rank.queue_behind_cleaning(others, job);
         if is_behind {
             // It has its place.
         } else if job.is_host_read() {

@@ -9,8 +9,8 @@
 
 use serde::Deserialize;
 
-use super::Nand;
 use super::job::Job;
+use crate::ring::Ring;
 
 /// The rank of the host's reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -28,14 +28,11 @@ impl ReadRank {
     pub(super) fn may_suspend(self, job: Job) -> bool {
         job.is_suspendable() && (self == Self::First || !job.is_cleaning())
     }
-}
 
-impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Puts a read for the host behind the cleaning that waits for its die, and behind the reads there; false if no
     /// cleaning waits, or reads go first.
-    pub(super) fn queue_behind_cleaning(&mut self, die: u32, job: Job) -> bool {
+    pub(super) fn queue_behind_cleaning(self, others: &mut Ring<Job>, read: Job) -> bool {
         let waits = |job: &Job| job.is_cleaning() || job.is_host_read() || job.is_read_ahead();
-        self.read_rank == ReadRank::InTurn
-            && self.dies[die as usize].others.insert_behind_last(job, waits)
+        self == Self::InTurn && others.insert_behind_last(read, waits)
     }
 }

@@ -25,6 +25,24 @@ const LOOKS: u64 = 8;
 /// Larger drives are not tried: an extreme may demand a huge NAND.
 const PHYSICAL_PAGES_MAX: u64 = 200_000;
 
+/// Pairs of sections that do not go together.
+const APART: [(&str, &str); 14] = [
+    ("mapping.", "map_cache."),
+    ("compression.", "map_cache."),
+    ("compression.", "map."),
+    ("compression.", "idle_sort."),
+    ("nand.independent_planes", "nand.page_register"),
+    ("idle_sort.", "nand.die_groups"),
+    ("parity.", "nand.die_groups"),
+    ("pslc.", "nand.die_groups"),
+    ("compression.", "nand.die_groups"),
+    ("performance_mode.", "nand.die_groups"),
+    ("interface.placement_handles", "nand.die_groups"),
+    ("gc.victims", "streams."),
+    ("gc.victims", "wear_leveling."),
+    ("gc.victims", "housekeeping.refresh"),
+];
+
 fn pick<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
     values[rng.below(values.len() as u64) as usize]
 }
@@ -98,22 +116,7 @@ impl Draft {
     /// Makes most drawn values fit together: blocks for the capacity, spare space from too tight to
     /// plenty, stripes that divide the dies, targets above the level that collection keeps anyway.
     fn fit(&mut self, rng: &mut Rng) {
-        for (section, others) in [
-            ("mapping.", "map_cache."),
-            ("compression.", "map_cache."),
-            ("compression.", "map."),
-            ("compression.", "idle_sort."),
-            ("nand.independent_planes", "nand.page_register"),
-            ("idle_sort.", "nand.die_groups"),
-            ("parity.", "nand.die_groups"),
-            ("pslc.", "nand.die_groups"),
-            ("compression.", "nand.die_groups"),
-            ("performance_mode.", "nand.die_groups"),
-            ("interface.placement_handles", "nand.die_groups"),
-            ("gc.victims", "streams."),
-            ("gc.victims", "wear_leveling."),
-            ("gc.victims", "housekeeping.refresh"),
-        ] {
+        for (section, others) in APART {
             self.part(rng, section, others);
         }
         self.fit_map_unit(rng);

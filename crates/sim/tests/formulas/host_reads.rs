@@ -1,4 +1,4 @@
-//! What does the rank of the host's reads do to their latency, to evenness and to WAF? Half reads, half writes.
+//! Does the rank of the host's reads change their latency, evenness and WAF as the docs say? Half reads, half writes.
 
 use std::cell::Cell;
 

@@ -62,8 +62,8 @@ impl Reference {
         }
     }
 
-    /// Where groups clean apart, the host passes by those that take no writes now, whole units at a time, and what is
-    /// moved stays.
+    /// Of groups that clean apart, the host passes by each that takes no writes now, whole units at a time; moved data
+    /// stays in its group.
     fn pass_groups(&mut self, stream: StreamId, actual: u32) {
         let groups = self.config.geometry.die_groups;
         while self.groups[stream as usize].1 != actual % groups {

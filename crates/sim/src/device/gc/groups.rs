@@ -5,8 +5,22 @@
 
 use crate::device::Device;
 use crate::ftl::StreamId;
+use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
+use crate::ftl::pacing::{Bursts, Pacing};
+use crate::model::Config;
 use crate::probe::Probe;
+
+/// The cleaning of a new drive, and that of its groups if they clean each for itself.
+pub(in crate::device) fn cleaners(config: &Config) -> (Cleaner, Option<Box<Cleaners>>) {
+    let cleaner = Cleaner {
+        collector: Collector::new(&config.geometry),
+        pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
+        bursts: config.options.quantum.map(Bursts::new),
+    };
+    let cleaners = Cleaners::new(config.geometry.cleaning_groups, &cleaner);
+    (cleaner, cleaners)
+}
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The group whose cleaning is at hand.
