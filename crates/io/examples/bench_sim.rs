@@ -10,7 +10,8 @@
 //!   work of the machine affects all of them. Figures are medians of the turns, shares the medians
 //!   of their ratios. The floor itself prepares the steady state, without time.
 //! - `mechanisms`: the smallest of those drives with all mechanisms that go together and leave its
-//!   write amplification as it is, behind a host: filled, overwritten twice, then timed.
+//!   write amplification as it is, behind a host: filled, overwritten twice, then timed; `groups`: the same with eight
+//!   groups of dies that clean each for itself, without the mechanisms that do not go with them.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::collections::VecDeque;
@@ -517,11 +518,20 @@ const MECHANISMS: [(&str, &str); 38] = [
     ("housekeeping.refresh_pages_per_s", "1000"),
 ];
 
-/// The cost of a host write on a drive with all mechanisms, in steady state.
-fn mechanisms_json(gib: u64, turns: usize) -> String {
+/// Keys of a drive whose groups of dies clean each for itself, and those of [`MECHANISMS`] that go with them.
+fn in_groups() -> Vec<(&'static str, &'static str)> {
+    let moves_between = ["wear_leveling.", "housekeeping.refresh"];
+    let stays = |(key, _): &(&str, &str)| !moves_between.iter().any(|moves| key.starts_with(moves));
+    let groups =
+        [("nand.die_groups", "8"), ("gc.victims", "per-group"), ("gc.host_reads", "in-turn")];
+    MECHANISMS.into_iter().filter(stays).chain(groups).collect()
+}
+
+/// The cost of a host write on a drive with these mechanisms, in steady state.
+fn mechanisms_json(gib: u64, turns: usize, mechanisms: &[(&str, &str)]) -> String {
     let (name, none) = ("nvme-2024", || panic!("built in"));
     let host = HostProfile::load(name, built_in_host(name).unwrap_or_else(none)).expect("valid");
-    let config = changed_config(gib, &MECHANISMS).behind(Some(host.system()));
+    let config = changed_config(gib, mechanisms).behind(Some(host.system()));
     let pages = config.geometry.logical_pages;
     let Drive::Any(mut device) = Drive::new(config) else { panic!("a drive with options") };
     fill(&mut device, &mut Fnv::EMPTY.clone());
@@ -571,10 +581,12 @@ fn main() {
         consistency_json(&name, config, seconds)
     });
     let steady = if quick { steady_jsons(&[16], 3) } else { steady_jsons(&[64, 512, 1024], 30) };
-    let mechanisms = if quick { mechanisms_json(16, 3) } else { mechanisms_json(64, 30) };
+    let (gib, turns) = if quick { (16, 3) } else { (64, 30) };
+    let mechanisms = mechanisms_json(gib, turns, &MECHANISMS);
+    let groups = mechanisms_json(gib, turns, &in_groups());
     println!(
         "{{\"bench\": \"sim\", \"quick\": {quick}, \"drives\": [{}], \"capacities\": [{}], \"steady\": [{}], \
-         \"mechanisms\": {mechanisms}, \"memory_bytes_peak\": {}}}",
+         \"mechanisms\": {mechanisms}, \"groups\": {groups}, \"memory_bytes_peak\": {}}}",
         drives.join(", "),
         capacities.join(", "),
         steady.join(", "),
