@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// The place that `git archive` fills with the commit (see `.gitattributes`).
 const ARCHIVE: &str = "COMMIT";
-/// What is built into the program, from the root of the workspace.
+/// Files and folders that the program is built from, below the root of the workspace.
 const SOURCES: [&str; 5] = ["Cargo.lock", "crates", "drives", "hosts", "workloads"];
 
 fn main() {

@@ -3,6 +3,7 @@
 //! After any early end (by the user, the target, the disk), all data so far are written and the
 //! result contains the status.
 
+mod bare;
 mod commands;
 mod ios;
 mod jobs;
@@ -13,17 +14,17 @@ mod request;
 mod resume;
 mod watches;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Facts, Nanos};
 use load::{Generator, Workload};
 use result::rows::PhaseRows;
-use result::schema::{About, Load, Phase, Run, RunStatus, SCHEMA_VERSION, Span};
+use result::schema::{Load, Phase, Run, RunStatus};
 use result::store::{RunWriter, StoreError, preflight};
 use target::{Identity, IoError, Testable};
 
+pub use self::bare::{TOOL_VERSION, bare_run};
 pub use self::outline::Outline;
 pub use self::plan::{Plan, plan};
 pub use self::request::{Control, Outcome, Request};
@@ -37,9 +38,7 @@ use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
 use crate::recorder::Recorder;
 use crate::replay::Meter;
-use crate::suite::{
-    Action, Computed, Conditions, Figures, Measured, PhaseSpec, SUITE_VERSION, Step, conditions,
-};
+use crate::suite::{Action, Computed, Conditions, Figures, Measured, PhaseSpec, Step, conditions};
 
 /// Runs a test on a target and writes its run directory.
 ///
@@ -119,9 +118,6 @@ fn started(run: &Run, plan: &Plan) -> Event {
     }
 }
 
-/// The program and its version, for results.
-pub const TOOL_VERSION: &str = concat!("ssdlab ", env!("CARGO_PKG_VERSION"));
-
 fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) -> Run {
     let bare = bare_run(request.test.name(), identity, unix_ns);
     Run {
@@ -138,61 +134,6 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         warnings: request.warnings.iter().chain(&plan.procedure.notes).cloned().collect(),
         left_out: request.left_out.clone(),
         ..bare
-    }
-}
-
-/// A run of this program that begins now, on the whole of a target, without anything that a request says.
-#[must_use]
-pub fn bare_run(test: &str, identity: &Identity, unix_ns: u64) -> Run {
-    let span_bytes = identity.capacity_bytes;
-    Run {
-        schema_version: SCHEMA_VERSION,
-        run_id: String::new(),
-        tool_version: TOOL_VERSION.to_owned(),
-        suite_version: SUITE_VERSION,
-        test: test.to_owned(),
-        status: RunStatus::Running,
-        started_unix_ns: unix_ns,
-        finished_unix_ns: 0,
-        target: target_record(identity),
-        environment: BTreeMap::new(),
-        seed: 0,
-        config: BTreeMap::new(),
-        command: String::new(),
-        request: None,
-        invocation: None,
-        about: About::default(),
-        repeat: None,
-        resumed: None,
-        span: Span { span_bytes, variant: "default".to_owned(), base: "none".to_owned() },
-        origin: None,
-        health: None,
-        purge: None,
-        phases: Vec::new(),
-        metrics: BTreeMap::new(),
-        marks: Vec::new(),
-        verdict: None,
-        tables: Vec::new(),
-        findings: Vec::new(),
-        warnings: Vec::new(),
-        ios: None,
-        left_out: Vec::new(),
-    }
-}
-
-fn target_record(identity: &Identity) -> result::schema::Target {
-    let identity = identity.clone();
-    result::schema::Target {
-        kind: identity.kind.name().to_owned(),
-        name: identity.name,
-        spec: identity.spec,
-        serial: identity.serial,
-        firmware: identity.firmware,
-        capacity_bytes: identity.capacity_bytes,
-        raw_bytes: identity.raw_bytes,
-        engine: identity.engine,
-        facts: identity.facts,
-        details: identity.details,
     }
 }
 

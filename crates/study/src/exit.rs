@@ -25,7 +25,7 @@ pub const TABLE: [(u8, &str); 7] = [
     (EXIT_DONE, "done"),
     (EXIT_VERDICT, "a test decided no, an expectation failed, or a comparison found a regression"),
     (EXIT_USAGE, "the call is wrong; nothing was done"),
-    (EXIT_REFUSED, "refused as unsafe; nothing was changed"),
+    (EXIT_REFUSED, "refused, because data could be lost; nothing was changed"),
     (EXIT_IO, "the device, a file or the operating system failed"),
     (EXIT_UNSUPPORTED, "this machine or target cannot do it"),
     (EXIT_INTERRUPTED, "interrupted; what was measured is kept"),

@@ -58,7 +58,7 @@ const FAMILIES: [(&[&str], Counters); 5] = [
 /// Crucial's later drives have no name before the number; BX100 and BX200 count otherwise.
 const CRUCIAL: [&str; 3] = ["MX", "BX300", "BX500"];
 
-/// What the vendor's counters tell, since the drive was made.
+/// The vendor's counters, since the drive was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// Bytes.

@@ -5,8 +5,9 @@ use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, Run};
 use target::{Identity, Limits};
 
+use super::bare::bare_run;
 use super::plan::{Plan, plan};
-use super::{Request, bare_run};
+use super::request::Request;
 use crate::error::RunError;
 use crate::replay::Meter;
 use crate::suite::{Figures, Measured};

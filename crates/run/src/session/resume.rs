@@ -12,7 +12,8 @@ use result::store::RunDir;
 use target::Identity;
 use target::IoError;
 
-use super::{Plan, Request, Session, target_record};
+use super::bare::target_record;
+use super::{Plan, Request, Session};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::suite::{Action, PhaseSpec, SUITE_VERSION, Step};

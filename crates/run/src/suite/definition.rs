@@ -85,14 +85,14 @@ pub struct ReviewEntry {
     pub needs_counters: bool,
     /// Whether a quick form has the whole target; otherwise the first [`QUICK_SPAN`] of it.
     pub whole: bool,
-    /// What a quick form does not tell, in a sentence; empty for other runs.
+    /// Knowledge that a quick form does not give, in words; empty for other runs.
     pub lost: &'static str,
 }
 
 /// Span of quick forms.
 pub const QUICK_SPAN: Bytes = Bytes(4 << 30);
 
-/// What most quick forms do not tell.
+/// Knowledge that most quick forms do not give.
 const LOST: &str =
     "rare cases, the rest of the drive, and a steady state: it has 4 GiB and minutes";
 

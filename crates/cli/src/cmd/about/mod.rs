@@ -1,4 +1,4 @@
-//! What there is: lists, one test, the defaults of the user, and the command line for shells and readers.
+//! Lists, one test, the defaults of the user, and the command line for shells and readers.
 
 mod config;
 pub mod list;
