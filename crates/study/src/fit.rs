@@ -267,7 +267,7 @@ fn residuals(runs: &[&Measured], simulated: &[Simulated], tolerance: f64) -> Vec
     runs.iter().zip(simulated).flat_map(of).collect()
 }
 
-/// How much wider than the noise of simulations the intervals are, from the residuals.
+/// Width of the intervals over that of the noise of simulations, from the residuals.
 fn spread(residuals: &[Residual], runs: &[&Measured]) -> f64 {
     let noise = |it: &Residual| {
         let run = runs.iter().find(|run| run.id == it.run);

@@ -113,7 +113,11 @@ fn residual(it: &Residual) -> Vec<String> {
     vec![format!("  {}", it.run), it.figure.clone(), number(it.measured), model, error]
 }
 
-/// A share in percent, and any other number with four digits.
+/// A share in percent, a ratio with two decimals, and times and rates without any.
 fn number(value: f64) -> String {
-    if value < 1.0 { format!("{:.2}%", value * 100.0) } else { format!("{value:.0}") }
+    match value {
+        ..1.0 => format!("{:.2}%", value * 100.0),
+        ..100.0 => format!("{value:.2}"),
+        _ => format!("{value:.0}"),
+    }
 }
