@@ -100,7 +100,7 @@ impl<'a> Bench<'a> {
         let mut wanted = Vec::new();
         for point in points {
             let target = self.base.target(Some(self.scale), &self.settings(point));
-            let of = |run: &&Measured| run.request(target.clone(), self.capacity_bytes, self.seed);
+            let of = |run: &&Measured| run.request(&target, self.capacity_bytes, self.seed);
             wanted.extend(runs.iter().map(of));
         }
         let mut found = self.simulated(&wanted)?.into_iter();
@@ -119,7 +119,7 @@ impl<'a> Bench<'a> {
             let spec: TargetSpec = self.base.target(run.scale, &Settings::new()).parse()?;
             let described = io::open::describe(&spec, &OpenOptions::default())?;
             self.demand.memory_bytes = self.demand.memory_bytes.max(described.memory_bytes);
-            wanted.push(run.request(target, described.identity.capacity_bytes, self.seed));
+            wanted.push(run.request(&target, described.identity.capacity_bytes, self.seed));
         }
         self.simulated(&wanted)
     }

@@ -78,13 +78,13 @@ impl Measured {
     }
 
     /// The request for the same run of a drive of this size.
-    pub(super) fn request(&self, target: String, capacity_bytes: u64, seed: u64) -> Request {
+    pub(super) fn request(&self, target: &str, capacity_bytes: u64, seed: u64) -> Request {
         let span = (capacity_bytes as f64 * self.kept) as u64;
         Request {
             span_bytes: (self.kept < 1.0 - SAME_SHARE).then_some(span / ALIGNMENT * ALIGNMENT),
             settings: self.scaled(capacity_bytes as f64 / self.capacity_bytes as f64),
             seed,
-            ..request::plain(self.test.name(), &target)
+            ..request::plain(self.test.name(), target)
         }
     }
 
