@@ -13,7 +13,7 @@ use super::job::Job;
 use crate::ring::Ring;
 
 /// The rank of the host's reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadRank {
     /// Before all other work that waits for the die.

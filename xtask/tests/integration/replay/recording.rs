@@ -74,7 +74,8 @@ fn tracing_settings() -> Vec<String> {
     let names = ["current_tracer", "options/bin", "options/context-info", "buffer_size_kb"];
     let settings = names.map(|name| read(name).expect("a setting"));
     // Until its first use the kernel adds the size that the buffer will have: "7 (expanded: 1408)".
-    let value = |text: String| text.split(" (expanded").next().unwrap_or_default().trim().to_owned();
+    let value =
+        |text: String| text.split(" (expanded").next().unwrap_or_default().trim().to_owned();
     settings.map(value).to_vec()
 }
 
