@@ -135,7 +135,6 @@ pub(crate) const STEPS: &[Step] = &[
         not_before: WITH_PAGE,
         needs: NODE,
         run: schema::check,
-        ..STEP
     },
     Step {
         name: "release",

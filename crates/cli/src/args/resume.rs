@@ -10,7 +10,7 @@ use super::{Format, JobsArg, RunArgs};
 const RESUME: &str = "resume";
 
 /// Arguments that define a run; a continued run takes them from its request.
-const SAID_AT_FIRST: [&str; 21] = [
+const SAID_AT_FIRST: [&str; 22] = [
     "test",
     "targets",
     "spare",

@@ -217,7 +217,6 @@ mod tests {
             due_ns: vec![0, 0, 319_000],
             done_ns: vec![1_500, 1_500, 400_000],
             offset_bytes: vec![0, 25, 1_599],
-            ..IosPart::default()
         });
         count.pack();
         let read = &count.kinds[0];

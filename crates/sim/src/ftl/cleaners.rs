@@ -28,7 +28,7 @@ pub enum VictimScope {
 }
 
 /// The cleaning of one group: its victims, their times and their bursts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Cleaner {
     /// Its victims and debts.
     pub collector: Collector,
@@ -39,7 +39,7 @@ pub struct Cleaner {
 }
 
 /// The cleaning of all groups but the one at hand, which the drive itself holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Cleaners {
     at_hand: u32,
     /// By group; that of the group at hand stands for nothing.
