@@ -58,7 +58,7 @@ describe("the bundle", () => {
     expect(html.split(SLOT)).toHaveLength(2);
     expect(html).toContain("default-src 'none'");
     expect(html).not.toMatch(/<(script|link|img)[^>]+(src|href)="(?!data:)/);
-    expect(html).not.toMatch(/@import|url\((?!data:)/);
+    expect(html).not.toMatch(/@import|url\((?!data:|#)/);
   });
 
   test("without data says so and how to get some", async () => {
