@@ -196,7 +196,10 @@ describe("ranked bars", () => {
     await plot.scrollIntoViewIfNeeded();
     // A chart that scrolls into view may be laid out anew while the pointer is on its way.
     const hovered = async () => {
-      await line.locator(".many-reach").hover({ force: true, timeout: 2_000 }).catch(() => undefined);
+      await line
+        .locator(".many-reach")
+        .hover({ force: true, timeout: 2_000 })
+        .catch(() => undefined);
       return plot.locator(".many-line:hover").count();
     };
     await expect.poll(hovered, { timeout: 30_000 }).toBe(1);
