@@ -41,7 +41,7 @@ fn figures_of(test: Test, identity: &Identity, limits: &Limits, example: &Run) -
 fn of_every_test(mut look: impl FnMut(Test, Figures)) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../result/tests/compat/v2");
     let example = RunDir::open(&example).expect("the example run");
-    let target = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
+    let target = simulated("samsung-840-evo-250gb-2013-firmware", &[("scale", "1/256")]);
     let (identity, limits) = (target.identity(), target.limits());
     let figures = |test| figures_of(test, &identity, &limits, example.run());
     Test::ALL.into_iter().for_each(|test| look(test, figures(test)));
