@@ -178,6 +178,14 @@ fn sized_config(gib: u64) -> Config {
     changed_config(gib, &[])
 }
 
+/// The Extreme II without read-ahead, its only optional feature: drives without any are compiled separately.
+fn plain_text() -> String {
+    let text = sim::model::built_in("sandisk-extreme-ii-480gb").expect("built in");
+    let (before, section) = text.split_once("\n[read_ahead]").expect("it reads ahead");
+    let (_, after) = section.split_once("\n[").expect("not the last section");
+    format!("{before}\n[{after}")
+}
+
 /// The same with more keys.
 fn changed_config(gib: u64, more: &[(&str, &str)]) -> Config {
     let changes = [
@@ -188,8 +196,7 @@ fn changed_config(gib: u64, more: &[(&str, &str)]) -> Config {
     let more = more.iter().map(|(key, value)| (*key, (*value).to_owned()));
     let changes = changes.into_iter().chain(more);
     let changes: Vec<_> = changes.map(|(key, value)| (key.to_owned(), value)).collect();
-    let text = sim::model::built_in("sandisk-extreme-ii-480gb").expect("built in");
-    let model = Model::load("sized", text, &changes).expect("valid");
+    let model = Model::load("sized", &plain_text(), &changes).expect("valid");
     model.resolve(Ratio::ONE).expect("consistent")
 }
 
@@ -428,6 +435,7 @@ impl Steady {
 /// ratio of the timed cost to that on a smaller drive.
 fn steady_json(gib: u64, turns: u64, smaller: &mut Steady) -> String {
     let config = sized_config(gib);
+    assert!(!config.has_options(), "the plain path is timed");
     let pages = config.geometry.logical_pages;
     let mut floor = Floor::filled(&config);
     floor.write(2 * pages);
