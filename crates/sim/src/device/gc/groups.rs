@@ -91,8 +91,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Whether a group may have something to collect, without a look at the details.
     fn has_reason(&mut self, group: u32) -> bool {
-        let is_always =
-            self.config.options.background_gc.is_some() || !self.nand.due_for_reclaim().is_empty();
+        let is_gap = self.commands.outstanding() == 0;
+        let is_always = is_gap && self.config.options.background_gc.is_some()
+            || !self.nand.due_for_reclaim().is_empty();
         let free_superblocks = self.ftl.free_in(group);
         let Self { cleaners, collector, pacing, .. } = self;
         let waiting = cleaners.as_mut().and_then(|cleaners| cleaners.waiting_mut(group));
