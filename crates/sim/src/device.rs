@@ -50,7 +50,7 @@ use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Bursts, Pacing};
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
-use crate::geometry::{Divisor, Geometry, PAGE_BYTES};
+use crate::geometry::{Divisor, Geometry};
 use crate::host::commands::Commands;
 use crate::host::link::Link;
 use crate::host::processors::Processors;
@@ -120,7 +120,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical ones, which are
     /// smaller on a drive that compresses and may be larger on others.
     totals: TelemetryRow,
-    /// Pages of [`PAGE_BYTES`] that were written because the host wrote others of the same page.
+    /// Pages of 4,096 bytes that were written because the host wrote others of the same page.
     rewritten_pages: u64,
     recorder: Recorder,
     probe: P,
@@ -227,8 +227,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             probe,
         };
         device.ftl.allocation = device.config.allocation;
-        let superblocks = device.geometry().superblocks;
         if let Some(mode) = device.config.options.performance_mode {
+            let superblocks = device.geometry().superblocks;
             device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));
         }
         device.mark_written_units();
@@ -563,27 +563,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     fn geometry(&self) -> &Geometry {
         &self.config.geometry
-    }
-
-    /// Bits of an offset within a page, known when a drive without options is compiled.
-    #[inline(always)]
-    fn page_bits(&self) -> u32 {
-        if OPTIONS { self.geometry().page_bytes } else { PAGE_BYTES as u32 }.trailing_zeros()
-    }
-
-    /// As [`Geometry::host_pages`], known when a drive without options is compiled.
-    #[inline(always)]
-    fn host_pages(&self) -> u32 {
-        if OPTIONS { self.geometry().host_pages() } else { 1 }
-    }
-
-    /// As [`Geometry::die_of_unit`], which divides: the drive waits for this with every operation.
-    #[inline]
-    fn die_of_unit(&self, unit: u32) -> u32 {
-        if OPTIONS && self.geometry().die_groups > 1 {
-            return self.geometry().die_of_unit(unit);
-        }
-        unit - self.by_dies.divide(unit.into()) * self.geometry().dies
     }
 
     #[inline]

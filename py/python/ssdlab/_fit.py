@@ -153,9 +153,9 @@ def fit(
     )
     refusal = answer["refusal"]
     if refusal is not None:
-        error = NoModelError(refusal["message"], refusal["reason"])
-        error.fit = fitted
-        raise error
+        unexplained = NoModelError(refusal["message"], refusal["reason"])
+        unexplained.fit = fitted
+        raise unexplained
     return fitted
 
 

@@ -18,6 +18,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "ssdlab-run" => &["ssdlab-target", "ssdlab-device", "ssdlab-load", "ssdlab-result"],
         "ssdlab-reality" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
         "ssdlab-serve" => &["ssdlab-result"],
+        "ssdlab-fuzz" => &["ssdlab-load", "ssdlab-result", "ssdlab-expose", "ssdlab-sim"],
         "ssdlab-study" => &[
             "ssdlab-sim",
             "ssdlab-target",

@@ -1,8 +1,9 @@
-//! The readings of a drive: totals, series, power.
+//! The readings of a drive: totals, series, power; and its shape.
 
 use base::{Nanos, TelemetryRow};
 
 use super::Device;
+use crate::geometry::PAGE_BYTES;
 use crate::power::{OperationCounts, Power, StateTimes};
 use crate::probe::Probe;
 use crate::telemetry;
@@ -64,5 +65,26 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[must_use]
     pub fn operations(&self) -> OperationCounts {
         self.nand.operations()
+    }
+
+    /// Bits of an offset within a page, known when a drive without options is compiled.
+    #[inline(always)]
+    pub(super) fn page_bits(&self) -> u32 {
+        if OPTIONS { self.geometry().page_bytes } else { PAGE_BYTES as u32 }.trailing_zeros()
+    }
+
+    /// As [`crate::geometry::Geometry::host_pages`], known when a drive without options is compiled.
+    #[inline(always)]
+    pub(super) fn host_pages(&self) -> u32 {
+        if OPTIONS { self.geometry().host_pages() } else { 1 }
+    }
+
+    /// As [`crate::geometry::Geometry::die_of_unit`], which divides: the drive waits for this with every operation.
+    #[inline]
+    pub(super) fn die_of_unit(&self, unit: u32) -> u32 {
+        if OPTIONS && self.geometry().die_groups > 1 {
+            return self.geometry().die_of_unit(unit);
+        }
+        unit - self.by_dies.divide(unit.into()) * self.geometry().dies
     }
 }
