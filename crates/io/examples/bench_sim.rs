@@ -1,14 +1,13 @@
 //! `cargo xtask bench sim`: speed of simulated drives. One JSON document on stdout.
 //!
-//! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as in the
-//!   consistency test; `hash` covers every completion and every column of every telemetry row, so
-//!   that a change of speed cannot hide a change of results.
+//! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as in the consistency test; `hash`
+//!   covers every completion and every column of every telemetry row, so that a change of speed cannot hide a change of
+//!   results.
 //! - `capacities`: the same for drives of 240, 480 and 960 GB that differ in nothing else.
-//! - `steady`: drives of several sizes with 14.5% over-provisioning in steady state: the timed
-//!   simulator, the same mapping without time (`floor`), a bare loop over the same arrays (`bare`),
-//!   and the smallest of the drives once more. All run in one process and in turns, so that other
-//!   work of the machine affects all of them. Figures are medians of the turns, shares the medians
-//!   of their ratios. The floor itself prepares the steady state, without time.
+//! - `steady`: drives of several sizes with 14.5% over-provisioning in steady state: the timed simulator, the same
+//!   mapping without time (`floor`), a bare loop over the same arrays (`bare`), and the smallest of the drives once
+//!   more. All run in one process and in turns, so that other work of the machine affects all of them. Figures are
+//!   medians of the turns, shares of their ratios. The floor itself prepares the steady state, without time.
 //! - `mechanisms`: the smallest of those drives with all mechanisms that go together and leave its
 //!   write amplification as it is, behind a host: filled, overwritten twice, then timed; `groups`: the same with eight
 //!   groups of dies that clean each for itself, without the mechanisms that do not go with them.
@@ -286,9 +285,8 @@ impl Floor {
     }
 }
 
-/// The same arrays in the smallest possible log: one frontier, the oldest page is cleaned first,
-/// and there are no superblocks to choose, open or erase. This is the limit of the memory for the
-/// same work.
+/// The same arrays in the smallest possible log: one frontier, the oldest page is cleaned first, and there are no
+/// superblocks to choose, open or erase. This is the limit of the memory for the same work.
 struct Bare {
     l2p: Vec<u32>,
     p2l: Vec<u32>,
@@ -431,8 +429,7 @@ impl Steady {
     }
 }
 
-/// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw, and the
-/// ratio of the timed cost to that on a smaller drive.
+/// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw; ratio of timed to a smaller one.
 fn steady_json(gib: u64, turns: u64, smaller: &mut Steady) -> String {
     let config = sized_config(gib);
     assert!(!config.has_options(), "the plain path is timed");
