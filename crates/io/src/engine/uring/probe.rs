@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::time::{Duration, Instant};
 
 use base::{Data, Op, OpKind};
 use io_uring::{IoUring, cqueue};
@@ -11,6 +12,9 @@ use super::super::medium::Medium;
 use super::commands::{Commands, discard_entry};
 use crate::buffer::BufferPool;
 use crate::options::Polling;
+
+/// The longest wait for the answer to a trial command; a drive that is asleep takes seconds.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// Asks a ring of its own for a discard of nothing. A kernel that knows the command objects to the
 /// length, an older one to the command; neither touches the device.
@@ -82,9 +86,17 @@ impl Probe {
         // SAFETY: the area of slot 0 is as long as a transfer, idle, and outlives the ring, which is
         // gone when the answer is there.
         unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
-        ring.submit_and_wait(1)?;
-        let answer = ring.completion().next().ok_or(io::ErrorKind::WouldBlock)?;
-        Ok(Into::<cqueue::Entry>::into(answer).result())
+        let end = Instant::now() + ANSWER_MAX;
+        loop {
+            // A wait that polls also ends without an answer, as soon as another task is due.
+            ring.submit_and_wait(1)?;
+            if let Some(answer) = ring.completion().next() {
+                return Ok(Into::<cqueue::Entry>::into(answer).result());
+            }
+            if Instant::now() > end {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
     }
 }
 
