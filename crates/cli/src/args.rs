@@ -460,7 +460,7 @@ impl Args {
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
             Command::Sweep(args) => args.format,
-            Command::Fit(args) => args.format,
+            Command::Fit(args) => args.place.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
             Command::Workload(command) => command.format(),
             Command::Trace(command) => command.format(),

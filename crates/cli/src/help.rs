@@ -3,9 +3,7 @@
 mod examples;
 mod headings;
 
-use std::ffi::OsString;
-
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use study::exit::TABLE;
 
 use crate::args::Args;
@@ -17,22 +15,23 @@ use crate::defaults::Defaults;
 /// Wrong arguments; help and version.
 pub fn parse(defaults: &Defaults) -> Result<(Args, Vec<String>), clap::Error> {
     let words: Vec<_> = std::env::args_os().collect();
-    let mut command = command(defaults);
-    let matches = command.try_get_matches_from_mut(&words)?;
-    if let Some(fitting) = defaults.fitting(&matches) {
-        return parse_with(&fitting, self::command(&fitting), &words);
-    }
-    parse_with(defaults, command, &words)
+    let mut whole = command(defaults);
+    let matches = whole.try_get_matches_from_mut(&words)?;
+    let Some(fitting) = defaults.fitting(&matches) else {
+        return read(defaults, &mut whole, &matches);
+    };
+    let mut fewer = command(&fitting);
+    let matches = fewer.try_get_matches_from_mut(&words)?;
+    read(&fitting, &mut fewer, &matches)
 }
 
-fn parse_with(
+fn read(
     defaults: &Defaults,
-    mut command: Command,
-    words: &[OsString],
+    command: &mut Command,
+    matches: &ArgMatches,
 ) -> Result<(Args, Vec<String>), clap::Error> {
-    let matches = command.try_get_matches_from_mut(words)?;
-    let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    Ok((args, defaults.taken(&matches)))
+    let args = Args::from_arg_matches(matches).map_err(|error| error.format(command))?;
+    Ok((args, defaults.taken(matches)))
 }
 
 /// The whole command line.

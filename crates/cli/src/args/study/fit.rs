@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use base::Ratio;
 use clap::Args as ClapArgs;
 
-use crate::args::{Format, JobsArg, whole};
+use crate::args::{JobsArg, PlaceArgs, whole};
 
 /// Arguments of `fit`; `docs/runs/fit.md` describes the method.
 #[derive(Debug, ClapArgs)]
@@ -37,13 +37,9 @@ pub struct FitArgs {
     pub seed: u64,
     #[command(flatten)]
     pub jobs: JobsArg,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
     /// No progress and no messages
     #[arg(long)]
     pub quiet: bool,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub place: PlaceArgs,
 }

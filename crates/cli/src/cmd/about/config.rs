@@ -13,12 +13,11 @@ pub fn document(defaults: &Defaults) -> Value {
             "variable": key.variable,
         })
     };
-    let config = json!({
+    json!({
         "file": defaults.file, "file_is_there": defaults.has_file,
         "defaults": defaults.all.iter().map(one).collect::<Vec<_>>(),
         "variables_without_effect": defaults.unread,
-    });
-    json!({ "config": config })
+    })
 }
 
 pub fn print(defaults: &Defaults) {

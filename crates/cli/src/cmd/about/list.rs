@@ -70,19 +70,20 @@ fn cut(text: &str) -> String {
 }
 
 pub fn run(args: &ListArgs, defaults: &Defaults) -> anyhow::Result<u8> {
-    match (args.format, &args.listed) {
-        (Format::Json, Some(Listed::Config)) => data!("{}", config::document(defaults)),
-        (Format::Text, Some(Listed::Config)) => config::print(defaults),
-        (Format::Json, listed) => data!("{}", document(listed.as_ref())?),
-        (Format::Text, listed) => print(listed.as_ref())?,
+    match args.format {
+        Format::Json => data!("{}", document(args.listed.as_ref(), defaults)?),
+        Format::Text => print(args.listed.as_ref(), defaults)?,
     }
     Ok(EXIT_DONE)
 }
 
 /// The wanted lists in one document.
-fn document(listed: Option<&Listed>) -> anyhow::Result<Value> {
+fn document(listed: Option<&Listed>, defaults: &Defaults) -> anyhow::Result<Value> {
     let wants = |list: &Listed| listed.is_none_or(|listed| listed == list);
     let mut document = Map::new();
+    if listed == Some(&Listed::Config) {
+        document.insert("config".to_owned(), config::document(defaults));
+    }
     if wants(&Listed::Devices) {
         document.insert("devices".to_owned(), discover::list().iter().map(device).collect());
     }
@@ -131,7 +132,7 @@ fn hosts() -> anyhow::Result<Vec<(&'static str, HostProfile)>> {
     HOSTS.into_iter().map(load).collect()
 }
 
-fn print(listed: Option<&Listed>) -> anyhow::Result<()> {
+fn print(listed: Option<&Listed>, defaults: &Defaults) -> anyhow::Result<()> {
     match listed {
         None => {
             print_devices();
@@ -150,8 +151,7 @@ fn print(listed: Option<&Listed>) -> anyhow::Result<()> {
         Some(Listed::Tests) => print_tests(),
         Some(Listed::Workloads) => print_workloads(),
         Some(Listed::Test(test)) => test::print(*test)?,
-        // Printed by the caller, which has the defaults.
-        Some(Listed::Config) => {}
+        Some(Listed::Config) => config::print(defaults),
         Some(Listed::Drive(target)) => print_drive(&SimulatedDrive::of(target)?),
     }
     Ok(())
@@ -228,14 +228,20 @@ mod tests {
     #[test]
     fn one_list_or_one_drive_is_a_document_of_its_own() {
         let keys = |listed: Option<&Listed>| -> Vec<String> {
-            document(listed).unwrap().as_object().unwrap().keys().cloned().collect()
+            document(listed, &Defaults::built_in())
+                .unwrap()
+                .as_object()
+                .unwrap()
+                .keys()
+                .cloned()
+                .collect()
         };
         assert_eq!(keys(None), ["devices", "drive_models", "hosts", "tests", "workloads"]);
         assert_eq!(keys(Some(&Listed::Tests)), ["tests"]);
-        let drives = document(Some(&Listed::Drives)).unwrap();
+        let drives = document(Some(&Listed::Drives), &Defaults::built_in()).unwrap();
         assert_eq!(drives["drive_models"].as_array().unwrap().len(), BUILT_IN.len());
         let drive = Listed::Drive("sim:samsung-840-pro-256gb?scale=1/64".to_owned());
-        let drive = &document(Some(&drive)).unwrap()["drive_models"][0];
+        let drive = &document(Some(&drive), &Defaults::built_in()).unwrap()["drive_models"][0];
         assert_eq!(drive["facts"]["nand_type"]["value"], "MLC");
         assert!(drive["capacity_bytes"].as_u64().unwrap() < 5_000_000_000, "{drive}");
     }

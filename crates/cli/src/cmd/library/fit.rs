@@ -51,7 +51,7 @@ pub fn run(args: &FitArgs) -> anyhow::Result<u8> {
         file.write_all(fit.to_toml(&args.name).as_bytes())?;
         file.put_in_place()?;
     }
-    match args.format {
+    match args.place.format {
         Format::Json => data!("{}", document(&fit, output)?),
         Format::Text => print(&fit, output),
     }
@@ -59,7 +59,7 @@ pub fn run(args: &FitArgs) -> anyhow::Result<u8> {
 }
 
 fn open(args: &FitArgs, names: &[String]) -> Result<Vec<RunDir>, StoreError> {
-    names.iter().map(|name| RunDir::open(&resolve_run(&args.library, name)?)).collect()
+    names.iter().map(|name| RunDir::open(&resolve_run(&args.place.library, name)?)).collect()
 }
 
 /// The files that the model must not replace: the runs and the base model.
