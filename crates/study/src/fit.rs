@@ -194,17 +194,13 @@ type Limit = (&'static str, fn(&str) -> bool, f64);
 /// The stages that limit a figure.
 const LIMITED: [Limit; 4] = [
     ("program_ns", |name| name == FILL_RATE, 1.0),
-    ("read_ns", |name| name.contains("read") && name.ends_with(".iops") && !is_long(name), 1.0),
-    (
-        "read_command_ns",
-        |name| name.contains("read") && name.ends_with(".iops") && !is_long(name),
-        1.0,
-    ),
+    ("read_ns", is_random_read_rate, 1.0),
+    ("read_command_ns", is_random_read_rate, 1.0),
     ("link_bytes_per_s", |name| name == "corners.sequential_read.iops", -1.0),
 ];
 
-fn is_long(name: &str) -> bool {
-    name.contains("sequential")
+fn is_random_read_rate(name: &str) -> bool {
+    figures::is_of_reads(name) && name.ends_with(".iops") && !name.contains("sequential")
 }
 
 /// The pacing of the model, and the best point with it.

@@ -244,11 +244,7 @@ impl MPFitter for Problem<'_, '_> {
         match self.effects(logs) {
             Ok((middle, columns)) => {
                 deviates.copy_from_slice(&middle);
-                for (wanted, column) in derivatives.iter_mut().zip(columns) {
-                    if let (Some(wanted), Some(column)) = (wanted, column) {
-                        wanted.copy_from_slice(&column);
-                    }
-                }
+                give(&columns, derivatives);
             }
             Err(error) => {
                 self.failure = Some(error);
@@ -256,6 +252,15 @@ impl MPFitter for Problem<'_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Copies the derivatives to the places where MPFIT wants them.
+fn give(columns: &[Option<Vec<f64>>], derivatives: &mut [Option<Vec<f64>>]) {
+    for (wanted, column) in derivatives.iter_mut().zip(columns) {
+        if let (Some(wanted), Some(column)) = (wanted, column) {
+            wanted.copy_from_slice(column);
+        }
     }
 }
 
@@ -294,11 +299,7 @@ fn deviations(columns: &[Option<Vec<f64>>], free: &[bool], rows: usize) -> Vec<f
             derivatives: &mut [Option<Vec<f64>>],
         ) -> MPResult<()> {
             deviates.fill(1.0);
-            for (wanted, column) in derivatives.iter_mut().zip(self.columns) {
-                if let (Some(wanted), Some(column)) = (wanted, column) {
-                    wanted.copy_from_slice(column);
-                }
-            }
+            give(self.columns, derivatives);
             Ok(())
         }
     }
