@@ -181,6 +181,18 @@ pub fn random_writes(device: &mut Device, pages: u64, count: u64, rng: &mut Rng)
     closed_loop(device, 32, count, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
 }
 
+/// The small drive with changes, filled and overwritten one and a half times, so that it cleans; its telemetry has begun.
+/// With it the generator of the addresses.
+pub fn worn_in(changes: &[(&str, &str)]) -> (Device, Rng) {
+    let mut device = small(changes);
+    let pages = device.config().geometry.logical_pages;
+    let mut rng = Rng::split(1, "addresses");
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, 3 * pages / 2, &mut rng);
+    device.telemetry_start(Nanos::SECOND);
+    (device, rng)
+}
+
 /// Rows of the telemetry of a filled drive in steady state, one for each interval: three overwrites after two.
 pub fn steady_rows(device: &mut Device, interval: Nanos) -> Vec<TelemetryRow> {
     let pages = device.config().geometry.logical_pages;

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use base::{Nanos, OpKind, Rng};
+use base::OpKind;
 
-use crate::common::{fill, op, random_writes, small, spread, watched_loop, writes_and_waf};
+use crate::common::{op, spread, watched_loop, worn_in, writes_and_waf};
 
 const DOCS: &str = include_str!("../../../../docs/simulator/mechanisms.md");
 
@@ -30,12 +30,8 @@ struct Mixed {
 }
 
 fn mixed(changes: &[(&str, &str)]) -> Mixed {
-    let mut device = small(&[&DRIVE[..], changes].concat());
+    let (mut device, mut rng) = worn_in(&[&DRIVE[..], changes].concat());
     let pages = device.config().geometry.logical_pages;
-    let mut rng = Rng::split(1, "addresses");
-    fill(&mut device, pages);
-    random_writes(&mut device, pages, 3 * pages / 2, &mut rng);
-    device.telemetry_start(Nanos::SECOND);
     let begin = device.now().0;
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     // By tag: a completion does not tell the kind of its command.

@@ -3,9 +3,9 @@
 //! Coefficient of variation of writes per second in steady state. The drive has two dies and much spare, so that a
 //! second is as long for it as for a drive of full size: 6,100 pages a second, and bursts of some seconds fit.
 
-use base::{Nanos, OpKind, Rng};
+use base::OpKind;
 
-use crate::common::{fill, op, random_writes, small, spread, watched_loop, writes_and_waf};
+use crate::common::{op, spread, watched_loop, worn_in, writes_and_waf};
 
 const DOCS: &str = include_str!("../../../../docs/simulator/mechanisms.md");
 
@@ -68,12 +68,8 @@ struct Texture {
 }
 
 fn texture(changes: &'static [(&'static str, &'static str)]) -> Texture {
-    let mut device = small(&[&DRIVE[..], changes].concat());
+    let (mut device, mut rng) = worn_in(&[&DRIVE[..], changes].concat());
     let pages = device.config().geometry.logical_pages;
-    let mut rng = Rng::split(1, "addresses");
-    fill(&mut device, pages);
-    random_writes(&mut device, pages, 3 * pages / 2, &mut rng);
-    device.telemetry_start(Nanos::SECOND);
     let mut latencies = Vec::new();
     let next = |tag| op(OpKind::Write, rng.below(pages), 1, tag);
     watched_loop(&mut device, 32, pages, next, |_, end| latencies.push(end.latency().0));
