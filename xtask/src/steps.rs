@@ -43,14 +43,15 @@ impl Step {
     }
 }
 
-/// The two lanes run side by side: cargo keeps the cores busy, the other one mostly waits.
+/// The lanes `Cargo` and `Side` run side by side. Cargo locks a directory of one profile, so that the release build, of
+/// which one core links the last minutes, stands beside the debug builds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Before everything else.
     First,
-    /// Steps that need cargo's lock.
+    /// Steps that need the debug directory of cargo.
     Cargo,
-    /// Steps of npm and pip, and the emulated machine, which keeps one core busy.
+    /// Release builds, steps of npm and pip, and the emulated machine: each keeps about one core busy.
     Side,
     /// Steps that measure time or need the memory: they run alone.
     Alone,
@@ -137,14 +138,6 @@ pub(crate) const STEPS: &[Step] = &[
         run: schema::check,
     },
     Step {
-        name: "release",
-        what: "build the release binary, with the C library inside",
-        lane: Lane::Cargo,
-        not_before: WITH_PAGE,
-        run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
-        ..STEP
-    },
-    Step {
         name: "clippy",
         what: "does the Rust code compile without warnings?",
         lane: Lane::Cargo,
@@ -170,15 +163,6 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
-        name: "web-e2e",
-        what: "does the page work in a browser?",
-        lane: Lane::Side,
-        after: &["web-build"],
-        needs: &[Need::Program("node"), Need::Program("npm"), Need::Program("chromium")],
-        run: web::end_to_end,
-        ..STEP
-    },
-    Step {
         name: "python-deps",
         what: "make .venv for the Python tests",
         lane: Lane::Side,
@@ -192,6 +176,23 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Side,
         needs: &[Need::Program("apt-get"), Need::Program("dpkg-deb"), Need::Program("depmod")],
         run: kernel::unpack,
+        ..STEP
+    },
+    Step {
+        name: "release",
+        what: "build the release binary, with the C library inside",
+        lane: Lane::Side,
+        not_before: WITH_PAGE,
+        run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
+        ..STEP
+    },
+    Step {
+        name: "web-e2e",
+        what: "does the page work in a browser?",
+        lane: Lane::Side,
+        after: &["web-build"],
+        needs: &[Need::Program("node"), Need::Program("npm"), Need::Program("chromium")],
+        run: web::end_to_end,
         ..STEP
     },
     Step {
@@ -224,21 +225,33 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "fuzz",
+        what: "do the readers of traces, runs and NBD survive hostile input? (a minute each in CI)",
+        lane: Lane::Cargo,
+        run: fuzz::check,
+        ..STEP
+    },
+    Step {
+        name: "integration",
+        what: "does the binary keep its contract: output, seeds, exit codes, messages?",
+        lane: Lane::Cargo,
+        after: &["release"],
+        run: |workspace, log| {
+            let others = [DEVICES, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
+            let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
+            integration(workspace, log, &skipped)
+        },
+        ..STEP
+    },
+    Step {
         name: "golden",
         what: "does a release build of the simulator give the results of a debug build?",
-        lane: Lane::Cargo,
+        lane: Lane::Side,
         after: &["release"],
         run: |workspace, log| {
             let mut test = workspace.static_cargo(["test", "--package", "ssdlab-sim"]);
             proc::stream(log, test.args(["--test", "golden"]))
         },
-        ..STEP
-    },
-    Step {
-        name: "fuzz",
-        what: "do the readers of traces, runs and NBD survive hostile input? (a minute each in CI)",
-        lane: Lane::Cargo,
-        run: fuzz::check,
         ..STEP
     },
     Step {
@@ -249,18 +262,6 @@ pub(crate) const STEPS: &[Step] = &[
         not_before: Some("tidy"),
         needs: EMULATOR,
         run: emulated,
-    },
-    Step {
-        name: "integration",
-        what: "does the binary keep its contract: output, seeds, exit codes, messages?",
-        lane: Lane::Alone,
-        after: &["release"],
-        run: |workspace, log| {
-            let others = [DEVICES, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
-            let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
-            integration(workspace, log, &skipped)
-        },
-        ..STEP
     },
     Step {
         name: "devices",
