@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Programs of the host for the machine, with their libraries.
-const PROGRAMS: [&str; 5] = ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup"];
+const PROGRAMS: [&str; 6] = ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "fio"];
 
 /// Drivers of the drives, in a valid order of loading.
 const MODULES: [&str; 11] = [

@@ -65,6 +65,33 @@ fn a_delayed_device_is_as_slow_as_the_kernel_saw_it() {
     must_agree(&rounds);
 }
 
+/// The median of three values.
+fn median(mut values: [f64; 3]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[1]
+}
+
+/// Rate and mean latency of three turns each, on a device that delays every command.
+#[test]
+fn the_same_job_file_has_the_rate_and_latency_of_fio() {
+    let document = |name: &str, round: u32| {
+        let record = Record::of(&format!("{name}{round}"));
+        record.must_exit_with(0);
+        record.document()
+    };
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or(f64::NAN);
+    let fio = [1, 2, 3].map(|round| document("turn-fio", round)["jobs"][0]["read"].clone());
+    let own = [1, 2, 3].map(|round| document("turn-own", round)["runs"][0]["metrics"].clone());
+    for (of_fio, of_own) in
+        [("/iops", "workload.turn.iops"), ("/lat_ns/mean", "workload.turn.latency_ns_mean")]
+    {
+        let fio = fio.each_ref().map(|read| number(read.pointer(of_fio).expect("a figure of fio")));
+        let own = own.each_ref().map(|metrics| number(&metrics[of_own]));
+        let apart = (median(own) / median(fio) - 1.0).abs();
+        assert!(apart < 0.05, "{of_own} is {:.1}% off: {own:?}, by fio {fio:?}", apart * 100.0);
+    }
+}
+
 /// The schedule is known, and the kernel recorded the end of each command: the delay after the
 /// schedule is the true latency, even on a slow emulator. Counted from the issue, as in a closed
 /// loop, the stall is hardly visible.

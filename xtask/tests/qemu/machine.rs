@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::initramfs::{self, Kernel, program};
 
 /// Longest time for boot and all scenarios, in seconds; usually they take a third of it.
-const TIME_MAX_S: &str = "400";
+const TIME_MAX_S: &str = "600";
 
 /// The message of the kernel about a stopped processor. An emulated processor sometimes loses its
 /// timer for good, and the others then wait for it; no user program causes that.

@@ -133,6 +133,15 @@ echo "0 $sectors delay $BASE 0 5" | dmsetup create delayed
 for round in 1 2 3; do
     watched "delayed$round" /dev/mapper/delayed 2
 done
+# The same job file by fio and, imported, by ssdlab, in turns.
+printf '[turn]\nfilename=/dev/mapper/delayed\nioengine=libaio\ndirect=1\nrw=randread\nbs=4k\niodepth=4\n' > /tmp/turn.fio
+printf 'time_based=1\nruntime=2\nrandrepeat=0\n' >> /tmp/turn.fio
+run turn-import ssdlab workload import /tmp/turn.fio -o /tmp/turn.toml --format json
+for round in 1 2 3; do
+    run "turn-fio$round" fio --output-format=json /tmp/turn.fio
+    run "turn-own$round" ssdlab run workload /dev/mapper/delayed --erase /dev/mapper/delayed $NO_FILL \
+        --workload /tmp/turn.toml --library "/tmp/runs-turn$round" --format json --quiet
+done
 dmsetup remove delayed
 
 # A stall: for 2 of 10 s the drive takes what comes and does nothing. Of each command the kernel says when it was issued
@@ -152,7 +161,7 @@ run stalled-times awk '
 ' /sys/kernel/tracing/trace
 dmsetup remove stalling
 
-# Promises: an honest drive, one that drops every write, and one that begins to drop them after 3 s.
+# Promises: an honest drive, one that drops every write, and one that begins to drop them 1 s after the first one.
 verify() {
     local name="$1"
     shift
@@ -173,12 +182,15 @@ dmsetup remove promising
 echo "0 $sectors flakey $BASE 0 0 600 1 drop_writes" | dmsetup create promising
 verify forgetful --erase /dev/mapper/promising --writes 2048
 dmsetup remove promising
-echo "0 $sectors flakey $BASE 0 3 600 1 drop_writes" | dmsetup create promising
+echo "0 $sectors linear $BASE 0" | dmsetup create promising
 number=$(cat /sys/block/dm-0/dev)
 echo 40000 > /sys/kernel/tracing/buffer_size_kb
 echo > /sys/kernel/tracing/trace
 echo 1 > /sys/kernel/tracing/events/block/block_bio_queue/enable
-verify turncoat --erase /dev/mapper/promising --duration 6s --writes 60000
+(until [ -s /tmp/turncoat ]; do usleep 100000; done; sleep 1; dmsetup suspend promising
+    echo "0 $sectors flakey $BASE 0 0 600 1 drop_writes" | dmsetup reload promising; dmsetup resume promising) &
+verify turncoat --erase /dev/mapper/promising --duration 4s --writes 40000
+wait $!
 echo 0 > /sys/kernel/tracing/events/block/block_bio_queue/enable
 # The blocks whose last write to the upper device was not followed by one to the lower device.
 run turncoat-dropped awk -v upper="${number%:*},${number#*:}" '
