@@ -100,6 +100,26 @@ impl<T: Copy + Default> Ring<T> {
         self.tail = self.tail.wrapping_add(1);
     }
 
+    /// Adds this entry so many times behind the last.
+    pub fn push_copies(&mut self, entry: T, count: usize) {
+        while self.slots.len() - self.len() < count {
+            self.grow();
+        }
+        let begin = self.slot(self.tail);
+        let until_end = count.min(self.slots.len() - begin);
+        self.slots[begin..begin + until_end].fill(entry);
+        self.slots[..count - until_end].fill(entry);
+        self.tail = self.tail.wrapping_add(count);
+    }
+
+    /// Removes so many of the first entries, or all if it has fewer; the number of those removed.
+    #[inline]
+    pub fn discard(&mut self, count: usize) -> usize {
+        let count = count.min(self.len());
+        self.head = self.head.wrapping_add(count);
+        count
+    }
+
     /// Removes the first entry.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
@@ -171,6 +191,12 @@ mod tests {
                     deque.push_back(value);
                 } else {
                     assert_eq!(ring.pop_front(), deque.pop_front());
+                }
+                if rng.chance(1, 50) {
+                    let (more, fewer) = (rng.below(9), rng.below(9) as usize);
+                    ring.push_copies(value, more as usize);
+                    deque.extend((0..more).map(|_| value));
+                    assert_eq!(ring.discard(fewer), deque.drain(..fewer.min(deque.len())).count());
                 }
                 if rng.chance(1, 20) {
                     let wanted = value.saturating_sub(rng.below(20));

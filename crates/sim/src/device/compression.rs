@@ -74,8 +74,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Reads the pages of a command, one operation per unit.
     pub(super) fn read_granules(&mut self, tag: u32) {
         let mut last: Option<Run> = None;
+        let readers = self.readers_of(tag);
         for logical in self.commands[tag].touched() {
-            if self.is_read_ahead(tag, logical) {
+            if self.is_read_ahead(tag, logical, &readers) {
                 continue;
             }
             for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {

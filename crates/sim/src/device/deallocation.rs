@@ -26,7 +26,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     fn unmap(&mut self, logical: u64) {
         if self.ftl.unmap(logical) {
-            self.forget(logical);
+            self.forget(&(logical..logical + 1));
             self.probe.unmapped(logical);
         }
     }

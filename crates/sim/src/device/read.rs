@@ -11,6 +11,8 @@
 mod ahead;
 mod map_cache;
 
+use std::ops::Range;
+
 use base::OpKind;
 
 use super::Device;
@@ -54,8 +56,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn read_pages(&mut self, tag: u32) {
         let mut run: Option<(u32, u32)> = None;
         let mut page = None;
+        let readers = self.readers_of(tag);
         for logical in self.commands[tag].touched() {
-            if OPTIONS && self.is_read_ahead(tag, logical) {
+            if OPTIONS && self.is_read_ahead(tag, logical, &readers) {
                 continue;
             }
             let Some(unit) = self.unit_in_nand(logical) else { continue };
@@ -99,8 +102,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Reads the pages that a write covers in part.
     #[cold]
     pub(super) fn read_before_write(&mut self, tag: u32) {
+        let readers = self.readers_of(tag);
         for logical in self.commands[tag].partial().into_iter().flatten() {
-            if OPTIONS && self.is_read_ahead(tag, logical) {
+            if OPTIONS && self.is_read_ahead(tag, logical, &readers) {
                 continue;
             }
             for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
@@ -166,16 +170,17 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[cold]
     #[inline(never)]
     pub(super) fn uncache(&mut self, tag: u32) {
-        self.commands[tag].touched().for_each(|logical| self.forget(logical));
+        let pages = self.commands[tag].touched();
+        self.forget(&pages);
     }
 
-    /// Forgets a page that was read.
-    pub(super) fn forget(&mut self, logical: u64) {
+    /// Forgets pages that were read.
+    pub(super) fn forget(&mut self, pages: &Range<u64>) {
         if let Some(cache) = &mut self.read_cache {
-            cache.remove(logical);
+            pages.clone().for_each(|logical| cache.remove(logical));
         }
         if let Some(ahead) = &mut self.read_ahead {
-            ahead.forget(logical);
+            ahead.forget(pages);
         }
     }
 }

@@ -71,12 +71,23 @@ impl Stream {
 
     /// The reader has passed all pages before this one.
     fn pass(&mut self, page: u64) {
-        while self.first_page < page && self.fetches.pop_front().is_some() {
-            self.first_page += 1;
-        }
+        let passed = page.saturating_sub(self.first_page) as usize;
+        self.first_page += self.fetches.discard(passed) as u64;
         if self.fetches.is_empty() {
             self.first_page = page;
         }
+    }
+
+    /// Another reader takes the place of this one.
+    fn begin(&mut self) {
+        self.fetches.discard(usize::MAX);
+        self.first_page = 0;
+    }
+
+    /// Whether some of these pages are among those that were fetched.
+    #[inline]
+    fn touches(&self, pages: &Range<u64>) -> bool {
+        self.first_page < pages.end && pages.start < self.end_page()
     }
 
     /// The place of a page among those that were fetched.
@@ -127,7 +138,7 @@ impl ReadAhead {
         let index = match self.sequences.follow(&bytes) {
             Followed::Continues(index) => index,
             Followed::Begins(index) => {
-                self.streams[index] = Stream::default();
+                self.streams[index].begin();
                 return None;
             }
         };
@@ -166,6 +177,17 @@ impl ReadAhead {
         self.streams[refill.stream].fetches.push_back(needed);
     }
 
+    /// The same for so many pages at once that all lie in one unit, or all in none.
+    pub fn fetch_alike(&mut self, refill: &Refill, run: (Option<u32>, u32), first_fetch: u64) {
+        let (unit, pages) = run;
+        let Some(more) = pages.checked_sub(1) else { return };
+        self.fetch(refill, NO_PAGE, [unit.map(|unit| (unit, pages)), None], first_fetch);
+        let fetches = &mut self.streams[refill.stream].fetches;
+        if let Some(needed) = fetches.len().checked_sub(1).and_then(|last| fetches.get(last)) {
+            fetches.push_copies(needed, more as usize);
+        }
+    }
+
     /// A fetch that is under way.
     #[must_use]
     pub fn under_way(&self, number: u64) -> Option<Fetch> {
@@ -173,11 +195,22 @@ impl ReadAhead {
         self.fetches.get(index as usize).filter(|fetch| !fetch.has_ended)
     }
 
-    /// The fetches that a page still waits for, or `None` if it has not been read ahead.
+    /// From the first to the last stream that some of these pages were read ahead of; empty if none were.
     #[must_use]
-    pub fn awaited(&self, page: u64) -> Option<[Option<u64>; 2]> {
+    pub fn streams_of(&self, pages: &Range<u64>) -> Range<usize> {
+        let touches = |stream: &Stream| stream.touches(pages);
+        let Some(first) = self.streams.iter().position(touches) else { return 0..0 };
+        first..self.streams.iter().rposition(touches).map_or(first, |last| last + 1)
+    }
+
+    /// The fetches that a page still waits for, or `None` if it has not been read ahead of these streams.
+    #[must_use]
+    pub fn awaited(&self, page: u64, streams: &Range<usize>) -> Option<[Option<u64>; 2]> {
         let of = |stream: &Stream| stream.fetches.get(stream.index(page)?);
-        let needed = self.streams.iter().filter_map(of).find(|&fetch| fetch != NOT_FETCHED)?;
+        let needed = self.streams[streams.clone()]
+            .iter()
+            .filter_map(of)
+            .find(|&fetch| fetch != NOT_FETCHED)?;
         let index = needed.checked_sub(self.first_fetch);
         let fetch = index.and_then(|index| self.fetches.get(index as usize));
         let is_shared = fetch.is_some_and(|fetch| fetch.shared_page == page);
@@ -213,12 +246,14 @@ impl ReadAhead {
         Some(self.waiting.remove(index).1)
     }
 
-    /// A page has been written or deallocated.
-    pub fn forget(&mut self, page: u64) {
-        for stream in &mut self.streams {
-            let fetch = stream.index(page).and_then(|index| stream.fetches.get_mut(index));
-            if let Some(fetch) = fetch {
-                *fetch = NOT_FETCHED;
+    /// Pages have been written or deallocated.
+    pub fn forget(&mut self, pages: &Range<u64>) {
+        for stream in self.streams.iter_mut().filter(|stream| stream.touches(pages)) {
+            for page in pages.start.max(stream.first_page)..pages.end.min(stream.end_page()) {
+                let fetch = stream.index(page).and_then(|index| stream.fetches.get_mut(index));
+                if let Some(fetch) = fetch {
+                    *fetch = NOT_FETCHED;
+                }
             }
         }
     }
@@ -226,7 +261,7 @@ impl ReadAhead {
     /// Forgets all streams and what was read ahead of them; no command may wait for it.
     pub fn forget_all(&mut self) {
         self.sequences = Sequences::new(self.plan.streams);
-        self.streams.fill(Stream::default());
+        self.streams.iter_mut().for_each(Stream::begin);
     }
 
     /// Every page that was read ahead or is being so.
@@ -314,17 +349,17 @@ mod tests {
         ahead.fetch(&refill, 5, [Some((8, 2)), None], 0);
         let pages = [0, 1].map(|number| ahead.under_way(number).expect("it is"));
         assert_eq!(pages.map(|fetch| (fetch.unit, fetch.pages)), [(7, 3), (8, 3)]);
-        assert_eq!(ahead.awaited(2), Some([None, Some(0)]));
-        assert_eq!(ahead.awaited(3), Some([Some(0), Some(1)]));
-        assert_eq!((ahead.awaited(4), ahead.awaited(6)), (None, None));
+        assert_eq!(ahead.awaited(2, &(0..1)), Some([None, Some(0)]));
+        assert_eq!(ahead.awaited(3, &(0..1)), Some([Some(0), Some(1)]));
+        assert_eq!((ahead.awaited(4, &(0..1)), ahead.awaited(6, &(0..1))), (None, None));
         assert!(ahead.wait(9, 1) && !ahead.wait(9, 1));
         ahead.end(1);
         assert_eq!((ahead.take_waiting(1), ahead.take_waiting(1)), (Some(9), None));
-        assert_eq!(ahead.awaited(3), Some([Some(0), None]));
-        assert_eq!(ahead.awaited(5), Some([None, None]));
+        assert_eq!(ahead.awaited(3, &(0..1)), Some([Some(0), None]));
+        assert_eq!(ahead.awaited(5, &(0..1)), Some([None, None]));
         ahead.end(0);
-        assert_eq!(ahead.awaited(3), Some([None, None]));
-        ahead.forget(3);
-        assert_eq!(ahead.awaited(3), None);
+        assert_eq!(ahead.awaited(3, &(0..1)), Some([None, None]));
+        ahead.forget(&(3..4));
+        assert_eq!(ahead.awaited(3, &(0..1)), None);
     }
 }

@@ -1,15 +1,37 @@
 //! The drive at work for sequential readers: fetching pages ahead of them; see [`ReadAhead`].
 
+use std::ops::Range;
+
 use crate::device::Device;
 use crate::firmware::read_ahead::{ReadAhead, Refill};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// Whether a page was read ahead or is being so; a command that needs it waits for what is under way.
-    pub(in crate::device) fn is_read_ahead(&mut self, tag: u32, logical: u64) -> bool {
-        let Some(awaited) = self.read_ahead.as_ref().and_then(|ahead| ahead.awaited(logical))
-        else {
+    /// The streams that some pages of a command were read ahead of; empty if none were.
+    #[inline(always)]
+    pub(in crate::device) fn readers_of(&self, tag: u32) -> Range<usize> {
+        match &self.read_ahead {
+            Some(ahead) if OPTIONS => ahead.streams_of(&self.commands[tag].touched()),
+            _ => 0..0,
+        }
+    }
+
+    /// Whether a page was read ahead of these streams or is being so; a command that needs it waits for what is under
+    /// way.
+    #[inline(always)]
+    pub(in crate::device) fn is_read_ahead(
+        &mut self,
+        tag: u32,
+        logical: u64,
+        readers: &Range<usize>,
+    ) -> bool {
+        !readers.is_empty() && self.awaits_fetch(tag, logical, readers)
+    }
+
+    fn awaits_fetch(&mut self, tag: u32, logical: u64, readers: &Range<usize>) -> bool {
+        let ahead = self.read_ahead.as_ref();
+        let Some(awaited) = ahead.and_then(|ahead| ahead.awaited(logical, readers)) else {
             return false;
         };
         awaited.into_iter().flatten().for_each(|fetch| self.wait_for_fetch(tag, fetch));
@@ -42,11 +64,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let next_fetch =
             |ahead: &Option<ReadAhead>| ahead.as_ref().map_or(0, ReadAhead::next_fetch);
         let first_fetch = next_fetch(&self.read_ahead);
-        for page in refill.pages.clone() {
-            let runs = self.runs_in_nand(page);
-            if let Some(ahead) = &mut self.read_ahead {
-                ahead.fetch(refill, page, runs, first_fetch);
+        if self.geometry().page_granules > 1 {
+            for page in refill.pages.clone() {
+                let runs = self.runs_in_nand(page);
+                if let Some(ahead) = &mut self.read_ahead {
+                    ahead.fetch(refill, page, runs, first_fetch);
+                }
             }
+        } else {
+            self.refill_alike(refill, first_fetch);
         }
         for number in first_fetch..next_fetch(&self.read_ahead) {
             let ahead = self.read_ahead.as_ref();
@@ -54,6 +80,24 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let die = self.die_of_unit(fetch.unit);
             let op = DieOp::ReadAhead { fetch: number, unit: fetch.unit, pages: fetch.pages };
             self.nand.enqueue(die, op, self.now_ns);
+        }
+    }
+
+    /// Begins the fetches of a refill where each page lies in one unit: as many pages at once as lie in the same one.
+    fn refill_alike(&mut self, refill: &Refill, first_fetch: u64) {
+        let (mut alike, mut pages) = (None, 0);
+        for page in refill.pages.clone() {
+            let unit = self.unit_in_nand(page);
+            if unit != alike
+                && let Some(ahead) = &mut self.read_ahead
+            {
+                ahead.fetch_alike(refill, (alike, pages), first_fetch);
+                (alike, pages) = (unit, 0);
+            }
+            pages += 1;
+        }
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.fetch_alike(refill, (alike, pages), first_fetch);
         }
     }
 
