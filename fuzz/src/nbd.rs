@@ -34,6 +34,7 @@ pub(crate) fn serve(data: &[u8]) {
         preferred_bytes: 4096,
         description: "a disk".to_owned(),
         can_trim: first & 2 != 0,
+        is_read_only: first & 4 != 0,
     };
     let mut client = Deaf(Cursor::new(data));
     let agreed = if first & 1 == 0 {

@@ -16,7 +16,7 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 18] = [
+const TOOLS: [Tool; 19] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
@@ -30,6 +30,7 @@ const TOOLS: [Tool; 18] = [
     Tool { program: "depmod", package: "kmod" },
     Tool { program: "dmsetup", package: "dmsetup" },
     Tool { program: "nvme", package: "nvme-cli" },
+    Tool { program: "nbd-client", package: "nbd-client" },
     Tool { program: "nbdcopy", package: "libnbd-bin" },
     Tool { program: "nbdinfo", package: "libnbd-bin" },
     Tool { program: "qemu-img", package: "qemu-utils" },

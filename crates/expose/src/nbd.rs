@@ -4,12 +4,15 @@
 //! <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>. Omitted: TLS, extended headers, resizing. The
 //! only export has an empty name. All numbers are big endian. Nothing here waits but [`negotiate`], which takes any stream.
 
+mod fields;
+
 use std::io::{self, Read, Write};
 use std::ops::Range;
 
 use thiserror::Error;
 
 use crate::request::{Action, Answer, Extent, Fault, Request};
+use fields::Fields;
 
 /// Longest data of a request or reply, in bytes.
 pub const DATA_BYTES_MAX: u32 = 32 << 20;
@@ -136,6 +139,8 @@ pub struct Export {
     pub description: String,
     /// Whether a trim has an effect.
     pub can_trim: bool,
+    /// Whether every change is refused.
+    pub is_read_only: bool,
 }
 
 impl Export {
@@ -143,8 +148,10 @@ impl Export {
     /// that there are flags.
     fn flags(&self) -> u16 {
         const ALWAYS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10;
+        const READ_ONLY: u16 = 1 << 1;
         const TRIM: u16 = 1 << 5;
-        ALWAYS | if self.can_trim { TRIM } else { 0 }
+        let trim = if self.can_trim { TRIM } else { 0 };
+        ALWAYS | trim | if self.is_read_only { READ_ONLY } else { 0 }
     }
 }
 
@@ -336,48 +343,6 @@ impl<S: Read + Write> Negotiation<'_, S> {
     }
 }
 
-/// The rest of a message; a field that it has not is `None`.
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(bytes)
-    }
-
-    fn number<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.bytes(N)?.try_into().ok()
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.number().map(u16::from_be_bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.number().map(u32::from_be_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.number().map(u64::from_be_bytes)
-    }
-
-    fn text(&mut self) -> Option<&'a [u8]> {
-        let count = self.u32()?;
-        self.bytes(count as usize)
-    }
-
-    fn texts(&mut self) -> Option<Vec<&'a [u8]>> {
-        let count = self.u32()?;
-        (0..count).map(|_| self.text()).collect()
-    }
-
-    fn kinds_of_info(&mut self) -> Option<Vec<u16>> {
-        let count = self.u16()?;
-        (0..count).map(|_| self.u16()).collect()
-    }
-}
-
 /// The parts of a request that its reply needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -507,6 +472,9 @@ impl Header {
             return Ok(());
         }
         let is_change = !matches!(action, Action::Read | Action::Fetch);
+        if is_change && export.is_read_only {
+            return Err(Fault::ReadOnly);
+        }
         let end = self.mark.offset.checked_add(self.bytes).ok_or(Fault::Invalid)?;
         if end > export.capacity_bytes {
             return Err(if is_change { Fault::NoSpace } else { Fault::Invalid });

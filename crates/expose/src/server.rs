@@ -73,6 +73,7 @@ impl Server {
             capacity_bytes: shape.capacity_bytes,
             preferred_bytes: shape.page_bytes as u32,
             can_trim: shape.deallocates,
+            is_read_only: false,
             description,
         };
         Ok(Self {
@@ -126,7 +127,9 @@ impl Server {
     }
 
     fn serve(&self, number: u64, mut stream: Stream) {
-        let end = serve(&mut stream, &self.export, &self.shared);
+        let is_read_only = self.shared.with(|disk| disk.faults.is_read_only);
+        let export = Export { is_read_only, ..self.export.clone() };
+        let end = serve(&mut stream, &export, &self.shared);
         locked(&self.open).remove(&number);
         if let Err(error) = end
             && !is_gone(&error)

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Programs of the host for the machine, with their libraries.
-const PROGRAMS: [&str; 6] = ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "fio"];
+const PROGRAMS: [&str; 7] =
+    ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "nbd-client", "fio"];
 
 /// Drivers of the drives, in a valid order of loading.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "nvme",
     "ahci",
     "sd_mod",
@@ -17,6 +18,7 @@ const MODULES: [&str; 11] = [
     "null_blk",
     "zram",
     "ext4",
+    "nbd",
     "i2c-dev",
     "i2c-stub",
     "ltc4151",
@@ -56,7 +58,9 @@ impl Kernel {
                 "--show-depends",
                 module,
             ]));
-        let file = |line: &str| line.strip_prefix("insmod ").map(|rest| rest.trim().into());
+        // Behind the file may stand options of this machine's own configuration.
+        let file =
+            |line: &str| Some(line.strip_prefix("insmod ")?.split_whitespace().next()?.into());
         listed.lines().filter_map(file).collect()
     }
 }

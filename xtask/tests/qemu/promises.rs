@@ -106,3 +106,50 @@ fn the_machine_has_an_exposed_drive_as_its_disk() {
     assert_eq!(run["status"], "complete", "{run:#}");
     assert_eq!(run["target"]["kind"], "block", "for the machine it is a block device");
 }
+
+/// The flags that the kernel's client has agreed on, as debugfs names them.
+fn flags_of(name: &str) -> BTreeSet<&'static str> {
+    Record::of(name).stdout.lines().filter_map(|line| line.strip_prefix("NBD_FLAG_")).collect()
+}
+
+/// The checksum of the same bytes, read through the kernel and in the file of the server.
+fn agreed_sum(name: &str) -> &'static str {
+    Record::of(name).must_exit_with(0);
+    let lines = Record::of(name).stdout.lines();
+    let sums: Vec<_> = lines.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(sums.len() == 2 && sums[0] == sums[1], "{name}: {sums:?}");
+    sums[0]
+}
+
+#[test]
+fn the_kernel_agrees_about_size_and_flags() {
+    Record::of("kernel-attached").must_exit_with(0);
+    let sectors: u64 = Record::of("kernel-size").stdout.trim().parse().expect("a number");
+    assert_eq!(sectors * 512, CAPACITY_BYTES);
+    let writable = ["HAS_FLAGS", "SEND_FLUSH", "SEND_FUA", "SEND_TRIM"];
+    assert_eq!(flags_of("kernel-flags"), BTreeSet::from(writable));
+    assert_eq!(Record::of("kernel-cache").stdout.trim(), "write back", "so that it flushes");
+    assert_eq!(Record::of("kernel-read-only").stdout.trim(), "0");
+    let protected = BTreeSet::from(writable).union(&["READ_ONLY"].into()).copied().collect();
+    assert_eq!(flags_of("protected-flags"), protected);
+    assert_eq!(Record::of("protected-read-only").stdout.trim(), "1");
+    assert_ne!(Record::of("protected-written").code, 0, "a disk that takes no changes");
+}
+
+#[test]
+fn the_kernel_reads_and_discards_what_it_wrote() {
+    let (written, read) = (agreed_sum("kernel-written"), agreed_sum("kernel-read"));
+    assert_ne!(written, read, "a part was discarded");
+    assert_eq!(read, agreed_sum("protected-read"));
+    let [before, after] =
+        ["kernel-filled", "kernel-discarded"].map(|name| Record::of(name).document());
+    assert_eq!(number(&before["requests"], "deallocate"), 0, "{before:#}");
+    assert!(number(&before["requests"], "flush") >= 2, "one for each fsync: {before:#}");
+    Record::of("kernel-discard").must_exit_with(0);
+    assert_eq!(number(&after["bytes"], "deallocate"), 4 << 20, "{after:#}");
+    let freed_pages = number(&before, "valid_pages") - number(&after, "valid_pages");
+    assert_eq!(freed_pages, (4 << 20) / 4096, "the drive's own pages: {after:#}");
+    assert_eq!(Record::of("kernel-discarded.bytes").stdout.trim(), "0", "holes are zero");
+    let served = Record::of("kernel-served").document();
+    assert_eq!((number(&served, "connections"), number(&served, "connections_broken")), (3, 0));
+}

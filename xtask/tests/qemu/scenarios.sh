@@ -259,3 +259,40 @@ run exposed-size cat "/sys/block/${EXPOSED#/dev/}/size"
 run exposed-written ssdlab verify "$EXPOSED" --erase NVME-EXPOSED --writes 1024 --journal /tmp/exposed --format json
 run exposed-read ssdlab verify "$EXPOSED" --check --journal /tmp/exposed --format json
 consistency exposed "$EXPOSED" --erase NVME-EXPOSED $SHORT
+
+# The kernel's own client of NBD, at a server in the machine; its flags are those that it has agreed on.
+mount -t debugfs debug /sys/kernel/debug
+ssdlab expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nbd /tmp/nbd --control /tmp/orders --contents /tmp/contents \
+    --no-run --format json > /tmp/served 2> /tmp/said &
+server=$!
+until [ -S /tmp/nbd ]; do usleep 100000; done
+# sums NAME: the first 66 MiB through the kernel, past its cache, and in the file of the server.
+sums() {
+    blockdev --flushbufs /dev/nbd0
+    run "$1" sh -c 'dd if=/dev/nbd0 bs=1M count=66 iflag=direct | sha256sum
+        dd if=/tmp/contents bs=1M count=66 | sha256sum'
+}
+run kernel-attached nbd-client -unix /tmp/nbd /dev/nbd0 -name '' -connections 2
+run kernel-size cat /sys/block/nbd0/size
+run kernel-flags cat /sys/kernel/debug/nbd/nbd0/flags
+run kernel-read-only cat /sys/block/nbd0/ro
+run kernel-cache cat /sys/block/nbd0/queue/write_cache
+seq 2000000 | dd of=/dev/nbd0 bs=64k count=128 iflag=fullblock conv=fsync 2> /dev/null
+seq 1000000 | dd of=/dev/nbd0 bs=1536 seek=40001 count=2000 iflag=fullblock conv=fsync 2> /dev/null
+sums kernel-written
+run kernel-filled ssdlab drive /tmp/orders status --format json
+run kernel-discard blkdiscard -o 1048576 -l 4194304 /dev/nbd0
+run kernel-discarded ssdlab drive /tmp/orders status --format json
+run kernel-discarded.bytes sh -c "dd if=/dev/nbd0 bs=1M skip=1 count=4 iflag=direct | tr -d '\\000' | wc -c"
+sums kernel-read
+nbd-client -d /dev/nbd0
+ssdlab drive /tmp/orders read-only on > /dev/null
+nbd-client -unix /tmp/nbd /dev/nbd0 -name '' > /dev/null 2>&1
+run protected-flags cat /sys/kernel/debug/nbd/nbd0/flags
+run protected-read-only cat /sys/block/nbd0/ro
+run protected-written dd if=/dev/zero of=/dev/nbd0 bs=4k count=1 conv=fsync
+sums protected-read
+nbd-client -d /dev/nbd0
+kill $server
+wait $server
+run kernel-served cat /tmp/served
