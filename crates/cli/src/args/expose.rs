@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use base::Bytes;
 use clap::{Args as ClapArgs, Subcommand};
 use expose::{Address, Pace};
+use result::store::ios::IosChoice;
 
-use super::{Format, whole};
+use super::{Format, parse_ios, whole};
 
 /// Arguments of `expose`.
 #[derive(Debug, ClapArgs)]
@@ -52,6 +53,10 @@ pub struct ExposeArgs {
     /// Write no run
     #[arg(long, conflicts_with = "library")]
     pub no_run: bool,
+    /// Keep single requests, one row each, in ios.parquet of the run directory: `all`, a random share such as `1%`, or
+    /// `slowest:100`, the slowest 100 of each second of the drive (see docs/formats/ios.md)
+    #[arg(long, value_name = "REQUESTS", value_parser = parse_ios, conflicts_with = "no_run")]
+    pub ios: Option<IosChoice>,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -24,6 +24,7 @@ use expose::server::Clients;
 use expose::shared::Token;
 use expose::{Disk, Pace, Server, ServerError, Shared};
 use io::engine::sim;
+use result::store::ios::IosWriter;
 
 use self::record::{Present, Record};
 use super::verify::power_cuts::with_mapping;
@@ -112,6 +113,9 @@ fn record(
     if args.no_run {
         return Ok(None);
     }
+    if args.ios.is_some() {
+        IosWriter::preflight(&args.library)?;
+    }
     let config = BTreeMap::from([
         ("clock".to_owned(), args.clock.to_string().into()),
         ("power_cuts".to_owned(), args.power_cuts.into()),
@@ -120,8 +124,11 @@ fn record(
     let words: Vec<String> = std::iter::once("ssdlab".to_owned()).chain(command).collect();
     let seed = disk.drive().config().seed;
     let totals = disk.totals();
-    let record =
+    let mut record =
         Record::create(&args.library, identity, (words.join(" "), config), seed, totals.now)?;
+    if let Some(choice) = args.ios {
+        record.keep_ios(choice, args.clock)?;
+    }
     disk.books_mut().follow(record.observer(), totals);
     Ok(Some(record))
 }

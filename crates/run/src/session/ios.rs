@@ -1,9 +1,8 @@
 //! The rows of single commands beside the figures: `ios.parquet`.
 
 use base::Nanos;
-use result::schema;
 use result::store::RunDir;
-use result::store::ios::{IosChoice, IosEnd, IosPhase, IosTap, IosWriter, WhenFull};
+use result::store::ios::{IosChoice, IosPhase, IosTap, IosWriter, WhenFull};
 
 use super::{Request, Session};
 use crate::error::RunError;
@@ -69,22 +68,8 @@ impl Session {
     /// Completes the file, and tells which rows are missing.
     pub(super) fn end_ios(&mut self) {
         let Some(Ios { choice, writer }) = self.ios.take() else { return };
-        let IosEnd { rows, lost, trouble } = writer.finish();
-        self.run.ios = rows.map(|rows| schema::Ios { choice: choice.to_string(), rows });
-        if let Some(trouble) = &trouble {
-            self.warn(format!("ios.parquet: {trouble}"));
-        }
-        let total: u64 = lost.values().sum();
-        for (index, lost) in lost {
-            if let Some(phase) = self.run.phases.get_mut(index) {
-                phase.ios_lost = lost;
-            }
-        }
-        if total > 0 && trouble.is_none() {
-            self.warn(format!(
-                "ios.parquet: {total} commands have no row, because they ended faster than rows can be written; the \
-                 figures contain them (fewer rows: --ios 1% or --ios slowest:100)"
-            ));
+        for warning in writer.finish().enter(choice, &mut self.run) {
+            self.warn(warning);
         }
     }
 

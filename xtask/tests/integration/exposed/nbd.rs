@@ -20,6 +20,11 @@ fn clients_agree_about_size_flags_and_contents() {
         assert_eq!(export[flag], true, "{flag}: {export:#}");
     }
     assert_eq!(export["contexts"][0], "base:allocation");
+    assert_eq!(export["is_read_only"], false, "{export:#}");
+    order(&lab, &["read-only", "on"]);
+    let protected = tool("nbdinfo", &["--is", "read-only", &uri]);
+    assert_eq!(protected, "", "nbdinfo says it with its exit code");
+    order(&lab, &["read-only", "off"]);
 
     // A third of data, holes, and the last byte.
     let mut bytes: Vec<u8> = (0..size).map(|at| (at / 7 * 31) as u8).collect();
@@ -115,7 +120,7 @@ fn a_drive_goes_on_from_its_saved_state_in_another_process() {
 #[test]
 fn the_real_clock_tells_how_late_it_was_and_the_run_has_the_work() {
     let lab = Lab::new();
-    let server = Server::start(&lab, &["--clock", "real"]);
+    let server = Server::start(&lab, &["--clock", "real", "--ios", "all"]);
     let uri = format!("--uri={}", server.uri());
     let job = ["--name=r", "--ioengine=nbd", "--rw=randwrite", "--bs=4k", "--iodepth=8"];
     tool("fio", &[&job[..], &[&uri, "--size=64m", "--runtime=3", "--time_based"]].concat());
@@ -130,6 +135,8 @@ fn the_real_clock_tells_how_late_it_was_and_the_run_has_the_work() {
     assert_eq!((&run["test"], &run["status"]), (&"expose".into(), &"complete".into()));
     assert_eq!(run["phases"][0]["ios"].as_u64(), Some(requests), "{run:#}");
     assert_eq!(run["metrics"]["expose.load.waf"], document["waf"], "{run:#}");
+    let lost = run["phases"][0]["ios_lost"].as_u64().unwrap_or(0);
+    assert_eq!(run["ios"]["rows"].as_u64().map(|rows| rows + lost), Some(requests), "{run:#}");
     Answer::of(lab.command(&["show"]).arg(dir)).must_exit_with(0);
 }
 

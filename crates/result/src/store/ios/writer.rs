@@ -9,6 +9,8 @@ use std::thread::JoinHandle;
 
 use base::Bytes;
 
+use crate::schema::{self, Run};
+
 use super::super::library::{free_bytes, nearest_existing};
 use super::super::{RunDir, StoreError};
 use super::IOS_FILE;
@@ -49,6 +51,28 @@ pub struct IosEnd {
     /// The reason for rows that are missing at the end of the file, or for a file that is missing;
     /// `None` if the writer had no trouble.
     pub trouble: Option<String>,
+}
+
+impl IosEnd {
+    /// Enters rows and losses into the record of the run; the warnings say which rows are missing.
+    #[must_use]
+    pub fn enter(self, choice: IosChoice, run: &mut Run) -> Vec<String> {
+        run.ios = self.rows.map(|rows| schema::Ios { choice: choice.to_string(), rows });
+        let total: u64 = self.lost.values().sum();
+        for (index, lost) in self.lost {
+            if let Some(phase) = run.phases.get_mut(index) {
+                phase.ios_lost = lost;
+            }
+        }
+        let trouble = self.trouble.map(|trouble| format!("ios.parquet: {trouble}"));
+        let too_fast = || {
+            format!(
+                "ios.parquet: {total} commands have no row, because they ended faster than rows can be written; the \
+                 figures contain them (fewer rows: --ios 1% or --ios slowest:100)"
+            )
+        };
+        trouble.or_else(|| (total > 0).then(too_fast)).into_iter().collect()
+    }
 }
 
 /// The outcome of the thread.
