@@ -75,6 +75,7 @@ const EMULATOR: &[Need] = &[
     Need::Program("busybox"),
     Need::Program("cpio"),
     Need::Program("dmsetup"),
+    Need::Program("fio"),
     Need::Program("nbd-client"),
     Need::Program("nvme"),
     Need::Program("sg_sat_identify"),

@@ -1,21 +1,25 @@
-//! The bytes of a disk: a sparse file, or an unnamed one in memory.
+//! The bytes of a disk: in a sparse file, or in memory.
 //!
 //! A bitmap tells the pages that hold data. Their bytes lie in the file at the same offset; those of all others are
 //! holes in it, and zero. The file is therefore an image of the disk at any moment, also after the end of the program.
 
+mod memory;
+mod store;
+
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use base::Bytes;
-use rustix::fs::{FallocateFlags, MemfdFlags, SeekFrom};
+use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::plan::Shape;
 use crate::request::Extent;
+use memory::Memory;
+use store::Store;
 
 /// Bytes that are copied at once.
 const COPY_BYTES: u64 = 1 << 20;
@@ -67,7 +71,7 @@ pub enum ContentsError {
 /// The bytes of a disk.
 #[derive(Debug)]
 pub struct Contents {
-    file: File,
+    store: Store,
     shape: Shape,
     /// One bit for each page that holds data.
     pages: Vec<u64>,
@@ -81,10 +85,9 @@ impl Contents {
     /// # Errors
     /// [`ContentsError::Memory`].
     pub fn in_memory(shape: Shape, bytes_max: u64) -> Result<Self, ContentsError> {
-        let file = rustix::fs::memfd_create("contents", MemfdFlags::CLOEXEC);
-        let file = File::from(file.map_err(|errno| ContentsError::Memory(errno.into()))?);
-        file.set_len(shape.capacity_bytes).map_err(ContentsError::Memory)?;
-        Ok(Self::new(file, shape, bytes_max))
+        let pages = shape.capacity_bytes.div_ceil(shape.page_bytes);
+        let memory = Memory::new(pages, shape.page_bytes).map_err(ContentsError::Memory)?;
+        Ok(Self::new(Store::Memory(memory), shape, bytes_max))
     }
 
     /// Contents in a file, which is created if it does not exist and locked until the end. The data of an existing
@@ -110,8 +113,9 @@ impl Contents {
             return Err(ContentsError::Size { path: path.to_owned(), found, expected });
         }
         file.set_len(expected).map_err(fail)?;
-        let mut contents = Self::new(file, shape, bytes_max);
-        contents.find_data().map_err(fail)?;
+        let parts = parts_with_data(&file, expected).map_err(fail)?;
+        let mut contents = Self::new(Store::File(file), shape, bytes_max);
+        parts.into_iter().for_each(|bytes| contents.mark(shape.pages_touched(&bytes)));
         let (found, most) = (contents.count * shape.page_bytes, bytes_max);
         if found > most {
             return Err(ContentsError::Full { found, most });
@@ -119,22 +123,11 @@ impl Contents {
         Ok(contents)
     }
 
-    fn new(file: File, shape: Shape, bytes_max: u64) -> Self {
+    fn new(store: Store, shape: Shape, bytes_max: u64) -> Self {
         let pages = shape.capacity_bytes.div_ceil(shape.page_bytes);
         let words = pages.div_ceil(u64::from(u64::BITS));
         let count_max = bytes_max / shape.page_bytes;
-        Self { file, shape, pages: vec![0; words as usize], count: 0, count_max }
-    }
-
-    /// Marks the pages with data of an existing file.
-    fn find_data(&mut self) -> io::Result<()> {
-        let mut from = 0;
-        while let Some(data) = seek(&self.file, SeekFrom::Data(from))? {
-            let end = seek(&self.file, SeekFrom::Hole(data))?.unwrap_or(self.shape.capacity_bytes);
-            self.mark(self.shape.pages_touched(&(data..end)));
-            from = end;
-        }
-        Ok(())
+        Self { store, shape, pages: vec![0; words as usize], count: 0, count_max }
     }
 
     /// The units of the disk.
@@ -187,7 +180,7 @@ impl Contents {
     /// # Errors
     /// That of the file.
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
-        self.file.read_exact_at(bytes, offset)
+        self.store.read(offset, bytes)
     }
 
     /// Replaces the bytes from `offset` on.
@@ -196,7 +189,7 @@ impl Contents {
     /// That of the file; then a part may be replaced.
     pub fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.mark(self.shape.pages_touched(&(offset..offset + bytes.len() as u64)));
-        self.file.write_all_at(bytes, offset)
+        self.store.write(offset, bytes)
     }
 
     /// The bytes of a page, or `None` if it holds no data.
@@ -262,7 +255,7 @@ impl Contents {
     /// That of the file.
     pub fn zero(&mut self, bytes: Range<u64>) -> io::Result<()> {
         self.mark(self.shape.pages_touched(&bytes));
-        self.punch(bytes)
+        self.store.punch(bytes)
     }
 
     /// Empties pages.
@@ -277,15 +270,7 @@ impl Contents {
         }
         let page_bytes = self.shape.page_bytes;
         let end = (pages.end * page_bytes).min(self.shape.capacity_bytes);
-        self.punch(pages.start * page_bytes..end)
-    }
-
-    fn punch(&self, bytes: Range<u64>) -> io::Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        Ok(rustix::fs::fallocate(&self.file, flags, bytes.start, bytes.end - bytes.start)?)
+        self.store.punch(pages.start * page_bytes..end)
     }
 
     /// These bytes in extents, the first ones if there are more than `most`.
@@ -324,13 +309,23 @@ impl Contents {
     /// # Errors
     /// That of the file.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.store.sync()
     }
 }
 
 /// Word and bit of a page in the bitmap.
 fn place(page: u64) -> (usize, u64) {
     ((page / u64::from(u64::BITS)) as usize, 1 << (page % u64::from(u64::BITS)))
+}
+
+/// The parts of an existing file that have data, up to a size of so many bytes.
+fn parts_with_data(file: &File, bytes: u64) -> io::Result<Vec<Range<u64>>> {
+    let (mut parts, mut from) = (Vec::new(), 0);
+    while let Some(data) = seek(file, SeekFrom::Data(from))? {
+        from = seek(file, SeekFrom::Hole(data))?.unwrap_or(bytes);
+        parts.push(data..from);
+    }
+    Ok(parts)
 }
 
 /// The offset of the next data or hole, or `None` if there is none.
@@ -363,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn extents_tell_the_pages_with_data() {
+    fn extents_tell_the_parts_with_data() {
         let mut contents = Contents::in_memory(SHAPE, 1 << 20).expect("memory");
         contents.write(4000, &[7; 200]).expect("memory");
         contents.write(16 << 10, &[7; 1]).expect("memory");

@@ -61,7 +61,7 @@ traced() {
 }
 
 tries=0
-while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 9 ] && [ $tries -lt 100 ]; do
+while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 10 ] && [ $tries -lt 100 ]; do
     usleep 100000
     tries=$((tries + 1))
 done
@@ -74,6 +74,7 @@ BAD=$(disk NVME-BAD)
 SATA=$(disk SATA-ONE)
 BASE=$(disk SATA-BASE)
 EXPOSED=$(disk NVME-EXPOSED)
+STEADY=$(disk NVME-STEADY)
 
 . /scenarios.sh
 

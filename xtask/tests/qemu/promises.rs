@@ -2,10 +2,11 @@
 //! drive a disk that keeps its promises?
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::machine::Record;
+use crate::machine::{EXPOSED_DRIVE, Record, STEADY_SLOWDOWN, binary};
 
 fn number(document: &Value, key: &str) -> u64 {
     document[key].as_u64().unwrap_or_else(|| panic!("no {key} in {document:#}"))
@@ -105,6 +106,33 @@ fn the_machine_has_an_exposed_drive_as_its_disk() {
     let run = Record::of("exposed.json").document();
     assert_eq!(run["status"], "complete", "{run:#}");
     assert_eq!(run["target"]["kind"], "block", "for the machine it is a block device");
+}
+
+/// The rate in the steady state, of a document of a run.
+fn steady_iops(run: &Value) -> f64 {
+    run["metrics"]["iops_steady_mean"].as_f64().unwrap_or_else(|| panic!("no rate in {run:#}"))
+}
+
+/// The model alone, in virtual time: the simulated drive has no profile of a host, and the slow clock makes the time
+/// of the emulated one small.
+#[test]
+fn the_machine_measures_the_steady_rate_of_the_model() {
+    Record::of("steady").must_exit_with(0);
+    let scratch = tempfile::tempdir().expect("a directory");
+    let mut command = Command::new(binary());
+    command.args(["run", "consistency", EXPOSED_DRIVE, "--quiet", "--format", "json"]);
+    command.args(["--set", "duration=10s", "--set", "steady_from=5s", "--library"]);
+    let output = command.arg(scratch.path()).output().expect("the binary");
+    assert!(output.status.success(), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let dir = document["run_dirs"][0].as_str().expect("a run directory");
+    let text = std::fs::read(std::path::Path::new(dir).join("run.json")).expect("a run");
+    let alone = steady_iops(&serde_json::from_slice(&text).expect("JSON"));
+    let measured = steady_iops(&Record::of("steady.json").document());
+    let measured = measured * f64::from(STEADY_SLOWDOWN);
+    let ratio = measured / alone;
+    println!("{measured:.0} IOPS in the machine, {alone:.0} of the model alone: {ratio:.3}");
+    assert!((ratio - 1.0).abs() < 0.10, "{measured:.0} IOPS in the machine, {alone:.0} alone");
 }
 
 /// The flags that the kernel's client has agreed on, as debugfs names them.

@@ -260,6 +260,9 @@ run exposed-written ssdlab verify "$EXPOSED" --erase NVME-EXPOSED --writes 1024 
 run exposed-read ssdlab verify "$EXPOSED" --check --journal /tmp/exposed --format json
 consistency exposed "$EXPOSED" --erase NVME-EXPOSED $SHORT
 
+# Another one in its steady state, on a slow clock.
+consistency steady "$STEADY" --erase NVME-STEADY $NO_FILL --set duration=34s --set steady_from=2s
+
 # The kernel's own client of NBD, at a server in the machine; its flags are those that it has agreed on.
 mount -t debugfs debug /sys/kernel/debug
 ssdlab expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nbd /tmp/nbd --control /tmp/orders --contents /tmp/contents \

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::server::{Server, order};
 use crate::lab::Lab;
 use crate::loop_device::{LoopDevice, tool};
@@ -33,6 +35,26 @@ fn served(lab: &Lab, args: &[&str]) -> (Server, LoopDevice) {
     (server, LoopDevice::over(&file))
 }
 
+/// Bytes that the kernel has sent to a block device with writes.
+fn written_bytes(device: &str) -> u64 {
+    let path = format!("/sys/block/{}/stat", device.trim_start_matches("/dev/"));
+    let stat = fs::read_to_string(path).expect("the kernel counts");
+    let sectors = stat.split_whitespace().nth(6).and_then(|sectors| sectors.parse::<u64>().ok());
+    sectors.expect("a number") * 512
+}
+
+/// Fails unless the account of the requests, the counters of the drive and the kernel tell the same writes.
+fn the_books_agree(status: &Value, kernel_bytes: u64) {
+    let count = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no count: {status:#}"));
+    let telemetry = &status["telemetry"];
+    assert!(kernel_bytes > 48 << 20, "{kernel_bytes} bytes");
+    assert_eq!(count(&status["bytes"]["write"]), kernel_bytes, "{status:#}");
+    let host_pages = count(&telemetry["host_pages"]);
+    assert_eq!(host_pages * 4096, kernel_bytes, "ext4 writes whole pages: {status:#}");
+    let waf = count(&telemetry["programmed_pages"]) as f64 / host_pages as f64;
+    assert_eq!(status["waf"].as_f64(), Some(waf), "{status:#}");
+}
+
 #[test]
 fn ext4_lives_on_it_and_fstrim_empties_its_pages() {
     let lab = Lab::new();
@@ -44,6 +66,8 @@ fn ext4_lives_on_it_and_fstrim_empties_its_pages() {
     tool("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &name]);
     tool("mount", &[&name, &place]);
     let mounted = FileSystem(&at);
+    order(&lab, &["reset"]);
+    let before = written_bytes(&name);
     let megabytes = 40;
     let bytes: Vec<u8> = (0..megabytes << 20).map(|at: usize| (at / 5 * 77) as u8).collect();
     fs::write(at.join("kept"), &bytes[..8 << 20]).expect("space");
@@ -65,6 +89,7 @@ fn ext4_lives_on_it_and_fstrim_empties_its_pages() {
     // fstrim also names space that was never written; the file's own pages must all be gone.
     assert!(fallen >= (megabytes as u64) << 8, "{fallen} of {full} pages: {trimmed}");
     assert!(trimmed_bytes >= fallen * 4096, "{fallen} pages: {trimmed}");
+    the_books_agree(&order(&lab, &["status"]), written_bytes(&name) - before);
     mounted.unmount();
     tool("e2fsck", &["-f", "-n", &name]);
     tool("mount", &[&name, &place]);
