@@ -44,6 +44,8 @@ enum Work {
     Sqlite,
     /// `PostgreSQL`: pgbench.
     Postgres,
+    /// `RocksDB`: overwrites that its compaction rewrites.
+    RocksDb,
 }
 
 impl Work {
@@ -52,6 +54,7 @@ impl Work {
             Self::Files => "files",
             Self::Sqlite => "sqlite",
             Self::Postgres => "pgbench",
+            Self::RocksDb => "rocksdb",
         }
     }
 }
@@ -65,7 +68,7 @@ pub(crate) fn run(workspace: &Workspace, args: &RecipesArgs) -> Result<String> {
         FILE_SYSTEMS.into_iter().partition(|name| load_module(name) || knows(name));
     let bench = Bench { program, size: if args.quick { 1 } else { 4 } };
     let files = present.iter().map(|name| (DRIVES[0], *name, Work::Files));
-    let databases = [Work::Sqlite, Work::Postgres];
+    let databases = [Work::Sqlite, Work::Postgres, Work::RocksDb];
     let databases = DRIVES.iter().flat_map(|drive| databases.map(|work| (*drive, "ext4", work)));
     let recipes = files.chain(databases).map(|(drive, file_system, work)| {
         bench
@@ -93,7 +96,7 @@ impl Bench {
     fn recipe(&self, drive: &str, file_system: &str, work: Work) -> Result<Value> {
         let mut disk = Disk::make(&self.program, drive, file_system)?;
         disk.mount()?;
-        work.prepare(&disk, self.size)?;
+        work.prepare(&disk)?;
         disk.sync()?;
         disk.order(&["reset"])?;
         work.run(&disk, self.size)?;
@@ -258,6 +261,8 @@ const FIO_BYTES: u64 = 64 << 20;
 const SQLITE_ROWS: u32 = 100_000;
 const SQLITE_UPDATES: u32 = 400;
 const PG_TRANSACTIONS: u32 = 250;
+/// Keys in a quarter of the tree, and their overwrites in a part.
+const ROCKSDB_KEYS: u32 = 125_000;
 const PG_BIN: &str = "/usr/lib/postgresql/15/bin";
 
 impl Work {
@@ -266,7 +271,7 @@ impl Work {
         matches!(self, Self::Files).then_some(u64::from(size) * FIO_BYTES)
     }
 
-    fn prepare(self, disk: &Disk, _size: u32) -> Result<()> {
+    fn prepare(self, disk: &Disk) -> Result<()> {
         match self {
             Self::Files => fio(disk, &["--rw=write", "--bs=1m", "--verify=crc32c", "--verify_interval=4096", "--do_verify=0", "--end_fsync=1"]),
             Self::Sqlite => sqlite(
@@ -279,6 +284,7 @@ impl Work {
             )
             .map(drop),
             Self::Postgres => postgres_prepare(disk),
+            Self::RocksDb => rocksdb(disk, &["--benchmarks=fillrandom,waitforcompaction", &keys(4)]).map(drop),
         }
     }
 
@@ -315,6 +321,11 @@ impl Work {
                 as_postgres(disk, "/usr/bin/pgbench", &[&args[..], &["postgres"]].concat())
                     .map(drop)
             }
+            Self::RocksDb => {
+                let writes = format!("--writes={}", size * ROCKSDB_KEYS);
+                let work = "--benchmarks=overwrite,waitforcompaction";
+                rocksdb(disk, &[work, &keys(4), &writes, "--use_existing_db=1"]).map(drop)
+            }
         }
     }
 
@@ -348,6 +359,13 @@ impl Work {
                 as_postgres(disk, &format!("{PG_BIN}/pg_ctl"), &["stop", "--pgdata", &data(disk)])?;
                 checked.map(drop)
             }
+            Self::RocksDb => {
+                let path = format!("--db={}", rocksdb_path(disk));
+                proc::capture(Command::new("ldb").args([path.as_str(), "checkconsistency"]))?;
+                // Every key, with its checksum.
+                let read = ["--benchmarks=readseq", "--verify_checksum=true", &keys(4)];
+                rocksdb(disk, &[&read[..], &["--use_existing_db=1"]].concat()).map(drop)
+            }
         }
     }
 }
@@ -371,6 +389,25 @@ fn sqlite(disk: &Disk, sql: &str) -> Result<String> {
     fs::write(&script, sql)?;
     let read = format!(".read {}", script.display());
     proc::capture(Command::new("sqlite3").arg("-bail").arg(disk.root().join("test.db")).arg(read))
+}
+
+fn keys(parts: u32) -> String {
+    format!("--num={}", parts * ROCKSDB_KEYS)
+}
+
+fn rocksdb_path(disk: &Disk) -> String {
+    disk.root().join("rocksdb").to_string_lossy().into_owned()
+}
+
+/// `db_bench` with small tables, so that a small drive sees many compactions.
+fn rocksdb(disk: &Disk, args: &[&str]) -> Result<String> {
+    let mut command = Command::new("db_bench");
+    command.arg(format!("--db={}", rocksdb_path(disk)));
+    command.args(["--value_size=400", "--compression_type=none", "--seed=7", "--threads=1"]);
+    command.args(["--write_buffer_size=8388608", "--target_file_size_base=8388608"]);
+    command.args(["--max_bytes_for_level_base=33554432"]);
+    command.args(["--use_direct_io_for_flush_and_compaction=true"]);
+    proc::capture(command.args(args))
 }
 
 fn data(disk: &Disk) -> String {
