@@ -2,7 +2,7 @@
 //!
 //! Several connections write, trim and zero parts of blocks, each in a region of its own, because requests of several
 //! connections have no order. Each of them keeps several requests outstanding and knows its region.
-//! `SSDLAB_TEST_SEED=N` repeats one sequence, `SSDLAB_TEST_CASES=1000` tries more.
+//! `SSDLAB_TEST_SEED=N` repeats one sequence, `SSDLAB_TEST_CASES=N` tries more.
 
 mod client;
 
@@ -12,27 +12,21 @@ use base::Rng;
 use expose::Pace;
 use expose::request::Action;
 
-use client::{Client, Sent, disk_of, serve};
+use client::{Client, Sent, disk_of, seeds, serve};
 
 /// Sequences without another wish.
 const CASES: u64 = 40;
+/// Those of a full check.
+const CASES_FULL: u64 = 1000;
 /// Requests of a sequence for each connection.
 const REQUESTS: u64 = 60;
 
 /// Most bytes of a request.
 const BYTES_MAX: u64 = 40_000;
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
-}
-
 #[test]
 fn random_sequences_give_the_contents_of_the_oracle() {
-    let cases = number("SSDLAB_TEST_CASES").unwrap_or(CASES);
-    match number("SSDLAB_TEST_SEED") {
-        Some(seed) => sequence(seed),
-        None => (0..cases).for_each(sequence),
-    }
+    seeds(CASES, CASES_FULL).for_each(sequence);
 }
 
 /// One server with a small drive and one to three connections at the same time.

@@ -2,7 +2,7 @@
 //! what was not may be older, and nothing else has changed.
 //!
 //! The oracle knows the blocks as their writer does: the certain state of each, and those acknowledged or sent after
-//! it. `SSDLAB_TEST_SEED=N` repeats one case, `SSDLAB_TEST_CASES=200` tries more.
+//! it. `SSDLAB_TEST_SEED=N` repeats one case, `SSDLAB_TEST_CASES=N` tries more.
 
 mod client;
 
@@ -13,10 +13,12 @@ use base::Rng;
 use expose::request::Action;
 use expose::{Pace, Shared};
 
-use client::{Client, Sent, config, cuttable, disk, serve_to};
+use client::{Client, Sent, config, cuttable, disk, seeds, serve_to};
 
 /// Cases without another wish; each with several cuts.
 const CASES: u64 = 10;
+/// Those of a full check: 200 cuts.
+const CASES_FULL: u64 = 25;
 /// Cuts of a case.
 const CUTS: u64 = 4;
 /// Pages that the client uses.
@@ -64,14 +66,9 @@ fn data(state: State, pages: u64) -> Vec<u8> {
     (0..pages * PAGE_BYTES / 8).flat_map(|_| state.to_le_bytes()).collect()
 }
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
-}
-
 #[test]
 fn flushed_and_forced_data_survives_and_nothing_older_is_damaged() {
-    let cases = number("SSDLAB_TEST_CASES").unwrap_or(CASES);
-    let seeds = number("SSDLAB_TEST_SEED").map_or(0..cases, |seed| seed..seed + 1);
+    let seeds = seeds(CASES, CASES_FULL);
     let mut taken_back = [0, 0];
     for seed in seeds.clone() {
         for (protected, taken_back) in [false, true].into_iter().zip(&mut taken_back) {

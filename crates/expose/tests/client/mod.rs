@@ -17,6 +17,19 @@ use expose::shared::Token;
 use expose::{Address, Contents, Disk, Pace, Server, Shared};
 use sim::{Config, Model};
 
+/// The number in a variable, or `None` if it has none.
+pub fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Seeds of random cases: that of `SSDLAB_TEST_SEED`, else as many as `SSDLAB_TEST_CASES` says, `full` of them in a
+/// full check, and else the `usual` number.
+pub fn seeds(usual: u64, full: u64) -> Range<u64> {
+    let count = if number("SSDLAB_TEST_FULL") == Some(1) { full } else { usual };
+    let count = number("SSDLAB_TEST_CASES").unwrap_or(count);
+    number("SSDLAB_TEST_SEED").map_or(0..count, |seed| seed..seed + 1)
+}
+
 /// A drive of about 120 MB with these changes to its model.
 pub fn config(changes: &[(&str, &str)]) -> Config {
     config_of("corsair-neutron-240gb", changes, 2000)

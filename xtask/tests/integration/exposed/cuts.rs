@@ -1,6 +1,6 @@
 //! Power cuts of an exposed drive under fio: what it flushed is intact, and blocks that it rewrites have either data.
 //!
-//! `SSDLAB_TEST_CUTS=200` makes more cuts.
+//! A full check (`SSDLAB_TEST_FULL=1`) makes 200 cuts.
 
 use std::process::Command;
 
@@ -9,15 +9,16 @@ use crate::lab::Lab;
 
 /// A drive of 940 MB, whose spare space has room for a map.
 const TARGET: &str = "sim:sandisk-extreme-ii-480gb?scale=1/512";
-/// Cuts without another wish.
+/// Cuts, and those of a full check.
 const CUTS: u64 = 10;
+const CUTS_FULL: u64 = 200;
 
 #[test]
 fn fio_finds_its_flushed_blocks_after_each_cut() {
     let lab = Lab::new();
     let server = Server::of(&lab, TARGET, &["--power-cuts"]);
     let uri = format!("--uri={}", server.uri());
-    let cuts = std::env::var("SSDLAB_TEST_CUTS").ok().and_then(|text| text.parse().ok());
+    let is_full = std::env::var_os("SSDLAB_TEST_FULL").is_some_and(|full| full == "1");
     let common = [
         "--name=v",
         "--ioengine=nbd",
@@ -32,7 +33,7 @@ fn fio_finds_its_flushed_blocks_after_each_cut() {
     let fill = ["--verify=crc32c", "--do_verify=0", "--end_fsync=1"];
     tool("fio", &[&common[..], &fill].concat());
     let (mut taken_back, mut failed, mut stopped) = (0, 0, 0);
-    for seed in 1..=cuts.unwrap_or(CUTS) {
+    for seed in 1..=if is_full { CUTS_FULL } else { CUTS } {
         // A few hundred commands later, somewhere in the middle of 2,048 writes.
         let after = (seed * 7919 % 1500 + 50).to_string();
         order(&lab, &["cut", "--after-commands", &after]);
