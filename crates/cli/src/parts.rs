@@ -291,6 +291,19 @@ mod tests {
         assert!(scales.len() > 3, "drives of several sizes: {scales:?}");
     }
 
+    /// The last of them ends alone, so the longest must not be the last.
+    #[test]
+    fn the_runs_of_a_review_that_take_a_processor_longest_begin_first() {
+        let args = suite(&[]);
+        let specs = prepare::parse(&["sim:sandisk-extreme-ii-480gb".to_owned()]).unwrap();
+        let wish = prepare::Wish::of_runs(&args.common, &args.drive);
+        let looked = prepare::look(specs, wish).unwrap();
+        let (mut parts, _) = parts(&args, |_| Review::Full, &looked).unwrap();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand().length));
+        let names: Vec<_> = parts.iter().map(|part| part.args.test.test.name()).collect();
+        assert_eq!(names[..3], ["destroyer", "trim", "load-latency"], "{names:?}");
+    }
+
     #[test]
     fn what_the_user_sets_takes_the_place_of_what_the_review_would() {
         let args = suite(&["--set", "trim.torture=5m"]);

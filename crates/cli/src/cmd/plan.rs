@@ -1,6 +1,8 @@
 //! `ssdlab plan`: every step of a run, with the data it destroys, the bytes it writes and its
 //! duration. Changes nothing, and exits with the code of the run.
 
+mod effort;
+
 use ::target::PurgeMethod;
 use base::Nanos;
 use io::open::Described;
@@ -17,6 +19,8 @@ use crate::prepare::{self, Wish};
 use crate::quick;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
+
+pub use effort::effort;
 
 /// The assumed fill rate, which is unknown before the run; the output says that it is an estimate.
 const ASSUMED_FILL_BYTES_PER_S: u64 = 400_000_000;

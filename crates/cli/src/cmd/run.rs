@@ -44,7 +44,7 @@ impl Job {
         let demand = Demand {
             is_simulated: spec.kind().is_simulated(),
             memory_bytes: described.memory_bytes,
-            length: plan::total_cost(plan, 0).time.unwrap_or_default().0,
+            length: plan::effort(plan).0,
             batch: 0,
         };
         Self { spec, span, needs: Needs::of(plan), demand }
