@@ -366,8 +366,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let end = op.offset.saturating_add(u64::from(op.len));
         let odd_bytes =
             (op.offset | u64::from(op.len)) & (self.config.interface.logical_block_bytes - 1);
-        odd_bytes == 0 && op.len > 0 && end <= self.config.capacity_bytes()
-            || op.kind == OpKind::Flush
+        let capacity_bytes = self.geometry().logical_pages << self.page_bits();
+        odd_bytes == 0 && op.len > 0 && end <= capacity_bytes || op.kind == OpKind::Flush
     }
 
     /// Whether no command is outstanding, and every ended one was reaped.

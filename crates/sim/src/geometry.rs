@@ -36,10 +36,8 @@ pub const PAGE_BYTES: u64 = 4096;
 /// not be a power of two, and the map divides once for every moved page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Divisor {
-    /// (2^(64 + shift) - 1) / divisor, rounded down.
+    /// (2^64 - 1) / divisor, rounded down.
     reciprocal: u64,
-    /// 2^shift is at most the divisor, and 2^(shift + 1) is more.
-    shift: u32,
 }
 
 impl Divisor {
@@ -49,20 +47,26 @@ impl Divisor {
     /// When it is 0, as a division by it.
     #[must_use]
     pub const fn new(divisor: u32) -> Self {
-        let shift = divisor.ilog2();
-        let reciprocal = (u128::MAX >> (64 - shift)) / divisor as u128;
-        Self { reciprocal: reciprocal as u64, shift }
+        Self { reciprocal: u64::MAX / divisor as u64 }
     }
 
-    /// `dividend / divisor`, rounded down, for a dividend below 2^62 and a result below 2^32.
-    ///
-    /// Let n be the divisor, d the dividend, r the reciprocal and N = 2^(64 + shift). Then n r = N - e with 1 <= e <= n,
-    /// and (d + 1) r / N is (d + 1) / n less (d + 1) e / (n N). That is more than nothing, and at most 1 / n, as
-    /// (d + 1) e < 2^63 2^(shift + 1) = N; so rounding down gives the same as for d / n.
+    /// `dividend / divisor`, rounded down, for a result below 2^32 and a dividend with
+    /// (dividend + 1) divisor <= 2^64.
     #[inline]
     #[must_use]
     pub const fn divide(self, dividend: u64) -> u32 {
-        ((((dividend as u128 + 1) * self.reciprocal as u128) >> 64) as u64 >> self.shift) as u32
+        self.divide_before(dividend + 1)
+    }
+
+    /// The same for the number before `next`.
+    ///
+    /// Let n be the divisor, d the dividend and r the reciprocal. Then n r = 2^64 - e with 1 <= e <= n, and
+    /// (d + 1) r / 2^64 is (d + 1) / n less (d + 1) e / (n 2^64). That is more than nothing, and at most 1 / n, as
+    /// (d + 1) e <= (d + 1) n <= 2^64; so rounding down gives the same as for d / n.
+    #[inline]
+    #[must_use]
+    pub const fn divide_before(self, next: u64) -> u32 {
+        ((next as u128 * self.reciprocal as u128) >> 64) as u32
     }
 }
 
@@ -307,7 +311,7 @@ mod tests {
             [1, 2, 3, 7, 64, 512, 4096, 16_384, 131_071, 131_072, 1 << 31, u32::MAX - 1, u32::MAX]
         {
             let (by, divisor) = (Divisor::new(divisor), u64::from(divisor));
-            let end = (divisor << 32).min(1 << 62);
+            let end = (divisor << 32).min(u64::MAX / divisor);
             let near = |multiple: u64| [multiple.saturating_sub(1), multiple, multiple + 1];
             let mut dividends = vec![0, 1, divisor - 1, divisor, end - 1];
             for _ in 0..10_000 {

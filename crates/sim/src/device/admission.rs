@@ -111,13 +111,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// more to decide; none where the host has to wait.
     #[inline]
     pub(super) fn room_pages(&mut self, stream: StreamId) -> u32 {
-        let buffer_room_pages = self.buffer.room_pages();
-        let has_stream = buffer_room_pages > 0
-            && (self.ftl.stream_has_room(stream) || self.open_for_host(stream));
-        if !has_stream {
+        let Some(buffer_room) = self.buffer.room() else { return 0 };
+        if !self.ftl.stream_has_room(stream) && !self.open_for_host(stream) {
             return 0;
         }
-        buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)
+        buffer_room.get().min(self.ftl.stream(stream).unit_room_pages)
     }
 
     /// The same where the drive may compress, have a cache, placement handles, a cap on writes, a part of its map only

@@ -152,8 +152,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 break;
             };
             let unit = superblock * self.geometry().superblock_units + unit;
-            self.ftl.prefetch_owners(unit.saturating_add(OWNERS_AHEAD_UNITS));
-            self.ftl.prefetch_owned(unit.saturating_add(OWNED_AHEAD_UNITS));
+            // Of a sum beyond 32 bits the rest is a unit too, and the request without use.
+            self.ftl.prefetch_owners(unit.wrapping_add(OWNERS_AHEAD_UNITS));
+            self.ftl.prefetch_owned(unit.wrapping_add(OWNED_AHEAD_UNITS));
             self.collect_unit(superblock, unit);
             any = true;
             if !self.may_collect() {

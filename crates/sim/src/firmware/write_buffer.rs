@@ -5,6 +5,8 @@
 //! Simplification: a page overwritten in the buffer is programmed all the same. Test:
 //! `tests/device/timing.rs`.
 
+use std::num::NonZeroU32;
+
 use crate::ring::Ring;
 
 /// Room for data, and the queue of waiting writes.
@@ -34,6 +36,13 @@ impl WriteBuffer {
     #[must_use]
     pub fn room_pages(&self) -> u32 {
         self.limit_pages.saturating_sub(self.pages)
+    }
+
+    /// The same, or `None` if there are none.
+    #[inline]
+    #[must_use]
+    pub fn room(&self) -> Option<NonZeroU32> {
+        self.limit_pages.checked_sub(self.pages).and_then(NonZeroU32::new)
     }
 
     /// Adds pages.

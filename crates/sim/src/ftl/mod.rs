@@ -382,13 +382,11 @@ impl Ftl {
     /// compress see [`Ftl::begin_page`]. The caller has made sure that there is room.
     #[inline(always)]
     pub fn place(&mut self, id: StreamId, logical: u64) -> u64 {
-        let old = self.l2p.get(logical);
-        if old != NO_PAGE {
-            let superblock = self.superblock_of(old);
+        let physical = self.frontier(id);
+        if let Some(behind_old) = self.l2p.replace(logical, physical) {
+            let superblock = self.by_superblock.divide_before(behind_old.get());
             self.valid_pages[superblock as usize] -= 1;
         }
-        let physical = self.frontier(id);
-        self.l2p.set(logical, physical);
         self.p2l.set(physical, logical);
         self.valid_pages[self.streams[id as usize].superblock as usize] += 1;
         self.advance(id, 1);
@@ -405,23 +403,13 @@ impl Ftl {
         id: StreamId,
         unit: u32,
         pages: &mut u64,
-        mut moved: impl FnMut(u64, u64),
+        moved: impl FnMut(u64, u64),
     ) -> u32 {
         let source = self.geometry.first_page_of(unit);
         let stream = self.streams[id as usize];
         let first = self.frontier(id);
-        let mut count = 0;
-        let mut left = *pages;
-        while left != 0 && count < stream.unit_room_pages {
-            let physical = source + u64::from(left.trailing_zeros());
-            left &= left - 1;
-            let target = first + u64::from(count);
-            if let Some(logical) = self.p2l.move_entry(&mut self.l2p, physical, target) {
-                moved(logical, target);
-                count += 1;
-            }
-        }
-        *pages = left;
+        let targets = first..first + u64::from(stream.unit_room_pages);
+        let count = self.p2l.move_entries(&mut self.l2p, (source, pages), targets, moved);
         if count > 0 {
             let from = self.superblock_of(source);
             self.valid_pages[from as usize] -= count;
@@ -449,15 +437,21 @@ impl Ftl {
     }
 
     /// Advances a frontier by pages of one unit; closes a full superblock.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, id: StreamId, pages: u32) {
         let stream = &mut self.streams[id as usize];
         stream.next_page += pages;
         stream.room_pages -= pages;
         stream.unit_room_pages -= pages;
-        if stream.unit_room_pages > 0 {
-            return;
+        if stream.unit_room_pages == 0 {
+            self.end_unit(id);
         }
+    }
+
+    /// Begins the next unit of a stream, or closes its superblock.
+    #[inline(always)]
+    fn end_unit(&mut self, id: StreamId) {
+        let stream = &mut self.streams[id as usize];
         stream.unit_room_pages = self.geometry.unit_pages;
         stream.next_page = self.geometry.skip_parity(stream.next_page);
         if stream.room_pages == 0 {

@@ -1,9 +1,14 @@
 //! Tables of page numbers: the maps of a drive, and nearly all of the memory that it takes.
 //!
 //! A number takes four bytes, or five on a drive with more pages than four can count. An entry holds the number plus
-//! one and a new table nothing but zeros, which the system hands out without writing them. Only one of the two forms
-//! has entries: where an index is not in the narrow one, it is in the wide one or in none. So a drive of the narrow form
-//! pays nothing for the other. Tests: `tests/mechanisms/wide_map.rs`.
+//! one and a new table nothing but zeros, which the system hands out without writing them. The entry of a page has the
+//! place of its number plus one too, behind a first one that stays empty: so an entry is the place of its page's entry
+//! in the other table, and [`NO_PAGE`] leads to the empty one. Only one of the two forms has entries: where a place is
+//! not in the narrow one, it is in the wide one or in none. So a drive of the narrow form pays nothing for the other.
+//! Tests: `tests/mechanisms/wide_map.rs`.
+
+use std::num::NonZeroU64;
+use std::ops::Range;
 
 use crate::prefetch::prefetch;
 
@@ -35,7 +40,7 @@ impl PageTable {
     #[must_use]
     pub fn new(entries: u64, number_bytes: u32) -> Self {
         let is_wide = number_bytes as usize > NARROW_BYTES;
-        let entries = entries as usize;
+        let entries = entries as usize + 1;
         let (narrow, wide) = if is_wide { (0, entries) } else { (entries, 0) };
         Self { narrow: vec![0; narrow], wide: vec![[0; WIDE_BYTES]; wide] }
     }
@@ -43,7 +48,7 @@ impl PageTable {
     /// Number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.narrow.len() + self.wide.len()
+        (self.narrow.len() + self.wide.len()).saturating_sub(1)
     }
 
     /// Whether there are no entries.
@@ -56,7 +61,7 @@ impl PageTable {
     #[inline(always)]
     #[must_use]
     pub fn get(&self, index: u64) -> u64 {
-        match self.narrow.get(index as usize) {
+        match self.narrow.get(place(index)) {
             Some(&entry) => u64::from(entry).wrapping_sub(1),
             None => self.get_wide(index),
         }
@@ -65,7 +70,7 @@ impl PageTable {
     #[cold]
     #[inline(never)]
     fn get_wide(&self, index: u64) -> u64 {
-        self.wide.get(index as usize).map_or(NO_PAGE, |&entry| decoded(entry).wrapping_sub(1))
+        self.wide.get(place(index)).map_or(NO_PAGE, |&entry| decoded(entry).wrapping_sub(1))
     }
 
     /// Puts a page at an index.
@@ -74,7 +79,7 @@ impl PageTable {
     /// When the index is beyond the table: a bug in the caller.
     #[inline(always)]
     pub fn set(&mut self, index: u64, page: u64) {
-        match self.narrow.get_mut(index as usize) {
+        match self.narrow.get_mut(place(index)) {
             Some(entry) => *entry = page.wrapping_add(1) as u32,
             None => self.set_wide(index, page),
         }
@@ -83,35 +88,91 @@ impl PageTable {
     #[cold]
     #[inline(never)]
     fn set_wide(&mut self, index: u64, page: u64) {
-        self.wide[index as usize] = encoded(page.wrapping_add(1));
+        self.wide[place(index)] = encoded(page.wrapping_add(1));
     }
 
-    /// Moves the page at index `from` to index `to`, if its own entry in `others` leads back to `from`: that leads to
-    /// `to` then. Returns the page, or `None` if it has another place.
+    /// The same; returns the number behind that of the page that was there, or `None` if there was none.
+    ///
+    /// # Panics
+    /// When the index is beyond the table: a bug in the caller.
     #[inline(always)]
-    pub fn move_entry(&mut self, others: &mut Self, from: u64, to: u64) -> Option<u64> {
-        let Some(&entry) = self.narrow.get(from as usize) else {
-            return self.move_entry_wide(others, from, to);
+    pub fn replace(&mut self, index: u64, page: u64) -> Option<NonZeroU64> {
+        let behind_old = match self.narrow.get_mut(place(index)) {
+            Some(entry) => std::mem::replace(entry, place(page) as u32).into(),
+            None => self.replace_wide(index, page),
         };
-        let place = others.narrow.get_mut((entry as usize).wrapping_sub(1))?;
-        if *place != from as u32 + 1 {
-            return None;
-        }
-        *place = to as u32 + 1;
-        self.narrow[to as usize] = entry;
-        Some(u64::from(entry) - 1)
+        NonZeroU64::new(behind_old)
     }
 
     #[cold]
     #[inline(never)]
-    fn move_entry_wide(&mut self, others: &mut Self, from: u64, to: u64) -> Option<u64> {
-        let page = self.get_wide(from);
-        if others.get(page) != from {
-            return None;
+    fn replace_wide(&mut self, index: u64, page: u64) -> u64 {
+        let old = self.get_wide(index);
+        self.set_wide(index, page);
+        place(old) as u64
+    }
+
+    /// Moves pages to consecutive indices: those at `first` and the following ones that `pages` names, bit 0 the first,
+    /// as far as their own entries in `others` lead back to them; these lead to the new index then. Ends when `targets`
+    /// are full; removes the examined pages from `pages`, and returns how many have moved. `moved` gets each page with its
+    /// new index.
+    ///
+    /// # Panics
+    /// When an index is beyond the tables: a bug in the caller.
+    #[inline(always)]
+    pub fn move_entries(
+        &mut self,
+        others: &mut Self,
+        (first, pages): (u64, &mut u64),
+        targets: Range<u64>,
+        mut moved: impl FnMut(u64, u64),
+    ) -> u32 {
+        if self.narrow.is_empty() {
+            return self.move_entries_wide(others, (first, pages), targets, moved);
         }
-        others.set(page, to);
-        self.set_wide(to, page);
-        Some(page)
+        let (source, begin, end) = (place(first), place(targets.start), place(targets.end));
+        // One check for all targets.
+        assert!(end <= self.narrow.len(), "pages move beyond the table");
+        let mut next = begin;
+        let mut left = *pages;
+        while left != 0 && next < end {
+            let from = source + left.trailing_zeros() as usize;
+            left &= left - 1;
+            let entry = self.narrow[from];
+            let back = &mut others.narrow[entry as usize];
+            if *back == from as u32 {
+                *back = next as u32;
+                self.narrow[next] = entry;
+                moved(u64::from(entry) - 1, next as u64 - 1);
+                next += 1;
+            }
+        }
+        *pages = left;
+        (next - begin) as u32
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn move_entries_wide(
+        &mut self,
+        others: &mut Self,
+        (first, pages): (u64, &mut u64),
+        targets: Range<u64>,
+        mut moved: impl FnMut(u64, u64),
+    ) -> u32 {
+        let mut next = targets.start;
+        while *pages != 0 && next < targets.end {
+            let from = first + u64::from(pages.trailing_zeros());
+            *pages &= *pages - 1;
+            let page = self.get_wide(from);
+            if others.get(page) == from {
+                others.set(page, next);
+                self.set_wide(next, page);
+                moved(page, next);
+                next += 1;
+            }
+        }
+        (next - targets.start) as u32
     }
 
     /// Bit 0 tells whether the entry at `first` leads back from `others`: the page there has the index `first` in them;
@@ -119,30 +180,30 @@ impl PageTable {
     #[inline(always)]
     #[must_use]
     pub fn led_back_mask(&self, others: &Self, first: u64, count: u32) -> u64 {
-        let here = first as usize..first as usize + count as usize;
-        let Some(entries) = self.narrow.get(here) else {
+        let here = place(first);
+        let Some(entries) = self.narrow.get(here..here + count as usize) else {
             return self.led_back_mask_wide(others, first, count);
         };
+        let first = here as u32;
         let (eights, rest) = entries.as_chunks::<8>();
         let mut mask = 0;
         let mut bit = 0;
         for entries in eights {
-            mask |= others.led_back_bits(entries, first as u32 + bit) << bit;
+            mask |= others.led_back_bits(entries, first + bit) << bit;
             bit += 8;
         }
         if rest.is_empty() {
             return mask;
         }
-        mask | others.led_back_bits(rest, first as u32 + bit) << bit
+        mask | others.led_back_bits(rest, first + bit) << bit
     }
 
-    /// The same for consecutive entries of the narrow form; an empty one is beyond the table that it leads to.
+    /// The same for consecutive entries of the narrow form, by the place of the first; an empty one leads to an empty one.
     #[inline(always)]
     fn led_back_bits(&self, entries: &[u32], first: u32) -> u64 {
         let mut mask = 0;
         for (bit, &entry) in (0..).zip(entries) {
-            let back = self.narrow.get((entry as usize).wrapping_sub(1));
-            mask |= u64::from(back == Some(&(first + bit + 1))) << bit;
+            mask |= u64::from(self.narrow.get(entry as usize) == Some(&(first + bit))) << bit;
         }
         mask
     }
@@ -164,25 +225,41 @@ impl PageTable {
     /// Asks the CPU to load an entry soon; beyond the table without effect.
     #[inline(always)]
     pub fn prefetch(&self, index: u64) {
-        if self.wide.is_empty() {
-            prefetch(&self.narrow, index as usize);
-        } else {
-            prefetch(&self.wide, index as usize);
+        if self.narrow.is_empty() {
+            return self.prefetch_wide(index);
         }
+        prefetch(&self.narrow, place(index));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn prefetch_wide(&self, index: u64) {
+        prefetch(&self.wide, place(index));
     }
 
     /// The same for all entries of `others` that the `count` ones from `first` on lead to.
     #[inline]
     pub fn prefetch_led(&self, others: &Self, first: u64, count: u32) {
-        let here = first as usize..first as usize + count as usize;
-        if let Some(entries) = self.narrow.get(here) {
-            for &entry in entries {
-                prefetch(&others.narrow, (entry as usize).wrapping_sub(1));
+        let here = place(first);
+        match self.narrow.get(here..here + count as usize) {
+            Some(entries) => {
+                entries.iter().for_each(|&entry| prefetch(&others.narrow, entry as usize))
             }
-        } else if !self.wide.is_empty() {
-            (first..first + u64::from(count)).for_each(|index| others.prefetch(self.get(index)));
+            None => self.prefetch_led_wide(others, first, count),
         }
     }
+
+    #[cold]
+    #[inline(never)]
+    fn prefetch_led_wide(&self, others: &Self, first: u64, count: u32) {
+        (first..first + u64::from(count)).for_each(|index| others.prefetch(self.get(index)));
+    }
+}
+
+/// The place of an entry; that of [`NO_PAGE`] is the first, which is empty.
+#[inline(always)]
+const fn place(index: u64) -> usize {
+    index.wrapping_add(1) as usize
 }
 
 fn decoded([a, b, c, d, e]: Wide) -> u64 {
@@ -219,9 +296,25 @@ mod tests {
             places.set(2, 0);
             pages.set(0, 2);
             pages.set(1, 2);
-            let mut moved = |from, to| pages.move_entry(&mut places, from, to);
-            assert_eq!([moved(1, 3), moved(2, 3), moved(0, 3)], [None, None, Some(2)], "{bytes}");
+            let (mut left, mut moved) = (0b111, Vec::new());
+            let note = |page, to| moved.push((page, to));
+            assert_eq!(pages.move_entries(&mut places, (0, &mut left), 3..4, note), 1, "{bytes}");
+            assert_eq!((left, moved), (0b110, vec![(2, 3)]), "{bytes}: the only target is full");
             assert_eq!((places.get(2), pages.get(3)), (3, 2), "{bytes}");
+            let none = |page, to| panic!("{bytes}: {page} has another place than {to}");
+            assert_eq!(pages.move_entries(&mut places, (0, &mut left), 0..2, none), 0, "{bytes}");
+            assert_eq!((left, places.get(2)), (0, 3), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn who_replaces_a_page_learns_of_the_old_one() {
+        for bytes in [4, 5] {
+            let mut table = PageTable::new(2, bytes);
+            assert_eq!(table.replace(1, 7), None, "{bytes}");
+            assert_eq!(table.replace(1, 0).map(NonZeroU64::get), Some(8), "{bytes}");
+            assert_eq!(table.replace(1, 9).map(NonZeroU64::get), Some(1), "{bytes}: page 0");
+            assert_eq!((table.get(0), table.get(1)), (NO_PAGE, 9), "{bytes}");
         }
     }
 
@@ -229,7 +322,7 @@ mod tests {
     fn the_width_follows_from_the_number_of_pages() {
         let most = u64::from(u32::MAX);
         assert_eq!([1, most - 1, most, most + 1, 1 << 38].map(number_bytes), [4, 4, 5, 5, 5]);
-        assert_eq!(PageTable::new(2, 5).wide.len(), 2);
+        assert_eq!((PageTable::new(2, 5).len(), PageTable::new(2, 5).wide.len()), (2, 3));
     }
 
     #[test]

@@ -474,6 +474,9 @@ fn reserve(check: &Check<'_>, blocks: u32) -> Result<u32, ModelError> {
 /// Most pages of a superblock: they are counted in 32 bits, with room for sums.
 const SUPERBLOCK_PAGES_MAX: u64 = 1 << 31;
 
+/// Page numbers are divided by the pages of a superblock: [`Divisor::divide`](crate::geometry::Divisor::divide).
+const PAGES_TIMES_SUPERBLOCK_PAGES_MAX: u128 = 1 << 64;
+
 /// Pages of a map in NAND are fewer, as they are counted in 32 bits.
 const MAP_PAGES_MAX: u64 = 1 << 31;
 
@@ -515,6 +518,14 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         let map_pages = map_pages(*pages);
         map_pages < MAP_PAGES_MAX && fits(&(pages + map_pages))
     };
+    if u128::from(physical_pages) * u128::from(superblock_pages) > PAGES_TIMES_SUPERBLOCK_PAGES_MAX
+    {
+        let rule = format!(
+            "a block of every plane holds {superblock_pages} pages, and with all {physical_pages} pages of the NAND \
+             that must make a product of at most 2^64"
+        );
+        return check.fail("nand.pages_per_block", pages_per_block, &rule);
+    }
     let Some(logical_pages) = capacity.filter(fits).filter(fits_with_map) else {
         let rule = format!("all NAND together is {physical_bytes} bytes");
         return check.fail("capacity_gb", model.capacity_gb.value, &rule);

@@ -97,6 +97,12 @@ impl Job {
         (kind::PROGRAM..=kind::COMMIT).contains(&self.kind())
     }
 
+    /// The stream of a program of data, or `None` for other operations.
+    #[inline]
+    fn stream(self) -> Option<StreamId> {
+        StreamId::ALL.get(self.kind().wrapping_sub(kind::PROGRAM) as usize).copied()
+    }
+
     /// Whether data comes out of the array.
     #[inline]
     pub(super) fn is_read(self) -> bool {
@@ -153,9 +159,9 @@ impl Job {
     /// Whether it moves data or makes room: a read for collection, a program of moved data, an erase.
     pub(super) fn is_cleaning(self) -> bool {
         let kind = self.kind();
-        let is_of_data = (kind::PROGRAM..kind::PARITY).contains(&kind);
-        let is_moved = || StreamId::ALL[(kind - kind::PROGRAM) as usize].is_moved();
-        kind == kind::GC_READ || kind == kind::ERASE || is_of_data && is_moved()
+        kind == kind::GC_READ
+            || kind == kind::ERASE
+            || self.stream().is_some_and(StreamId::is_moved)
     }
 
     /// Whether a host read may interrupt it, where such reads go first.
@@ -169,11 +175,10 @@ impl From<Job> for DieOp {
     fn from(job: Job) -> Self {
         let (unit, detail) = (job.place(), job.detail);
         let map = |write| Self::Map { unit, write };
+        if let Some(stream) = job.stream() {
+            return Self::Program { unit, stream, sequence: detail };
+        }
         match job.kind() {
-            kind @ kind::PROGRAM..kind::PARITY => {
-                let stream = StreamId::ALL[(kind - kind::PROGRAM) as usize];
-                Self::Program { unit, stream, sequence: detail }
-            }
             kind::PARITY => Self::Parity { unit },
             kind::JOURNAL => map(MapWrite::Journal { sequence: detail }),
             kind::SEGMENT => map(MapWrite::Segment),
