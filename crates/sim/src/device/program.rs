@@ -98,8 +98,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// does.
     pub(super) fn moved_programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         if self.programmed(unit, stream, sequence) {
-            let group = if OPTIONS { self.ftl.group_of_moved(stream) } else { 0 };
-            self.in_group(group, Self::erase_durable_victims);
+            if OPTIONS && self.cleaners.is_some() {
+                return self.erase_durable_victims_of(self.ftl.group_of_moved(stream));
+            }
+            self.erase_durable_victims();
         }
     }
 

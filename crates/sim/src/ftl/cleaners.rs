@@ -42,6 +42,9 @@ pub struct Cleaner {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Cleaners {
     at_hand: u32,
+    /// A bit for each group that had no reason to collect when it was looked at. Only the group at hand changes, so the
+    /// others stay so.
+    quiet: u32,
     /// By group; that of the group at hand stands for nothing.
     waiting: Vec<Cleaner>,
 }
@@ -51,7 +54,7 @@ impl Cleaners {
     #[must_use]
     pub fn new(groups: u32, cleaner: &Cleaner) -> Option<Box<Self>> {
         let waiting = vec![cleaner.clone(); groups as usize];
-        (groups > 1).then(|| Box::new(Self { at_hand: 0, waiting }))
+        (groups > 1).then(|| Box::new(Self { at_hand: 0, quiet: 0, waiting }))
     }
 
     /// The group at hand.
@@ -61,7 +64,27 @@ impl Cleaners {
         self.at_hand
     }
 
+    /// Whether a group had no reason to collect when it was looked at, and has not changed since.
+    #[inline]
+    #[must_use]
+    pub fn is_quiet(&self, group: u32) -> bool {
+        self.quiet >> group & 1 == 1 && group != self.at_hand
+    }
+
+    /// Records that a group has no reason to collect.
+    #[inline]
+    pub fn set_quiet(&mut self, group: u32) {
+        self.quiet |= 1 << group;
+    }
+
     /// The cleaning of a group that is not at hand, or `None` of the one that is.
+    #[inline]
+    #[must_use]
+    pub fn waiting_in(&self, group: u32) -> Option<&Cleaner> {
+        self.waiting.get(group as usize).filter(|_| group != self.at_hand)
+    }
+
+    /// The same, mutable.
     #[inline]
     pub fn waiting_mut(&mut self, group: u32) -> Option<&mut Cleaner> {
         self.waiting.get_mut(group as usize).filter(|_| group != self.at_hand)
@@ -88,6 +111,7 @@ impl Cleaners {
             std::mem::swap(collector, &mut cleaner.collector);
             std::mem::swap(pacing, &mut cleaner.pacing);
             std::mem::swap(bursts, &mut cleaner.bursts);
+            self.quiet &= !(1 << place);
         }
         self.at_hand = group;
     }

@@ -4,6 +4,7 @@
 //! takes it to hand for that time. A drive that cleans as a whole has one group, always at hand.
 
 use crate::device::Device;
+use crate::device::gc::priority::is_held_back_by;
 use crate::ftl::StreamId;
 use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
@@ -82,45 +83,90 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(in crate::device) fn collect_in_groups(&mut self) -> bool {
         let mut any = false;
         for group in 0..self.geometry().cleaning_groups {
-            if self.has_reason(group) {
+            let is_always = self.may_all_collect();
+            let is_quiet = self.cleaners.as_ref().is_some_and(|all| all.is_quiet(group));
+            if !is_always && is_quiet {
+                continue;
+            }
+            if is_always || self.has_reason(group) {
                 any |= self.in_group(group, Self::collect_at_hand);
+            } else if let Some(cleaners) = &mut self.cleaners {
+                cleaners.set_quiet(group);
             }
         }
         any
     }
 
-    /// Whether a group may have something to collect, without a look at the details.
-    fn has_reason(&mut self, group: u32) -> bool {
+    /// Whether every group may have something to collect, for a reason that lies outside of it.
+    #[inline]
+    fn may_all_collect(&self) -> bool {
         let is_gap = self.commands.outstanding() == 0;
-        let is_always = is_gap && self.config.options.background_gc.is_some()
-            || !self.nand.due_for_reclaim().is_empty();
+        is_gap && self.config.options.background_gc.is_some()
+            || !self.nand.due_for_reclaim().is_empty()
+    }
+
+    /// Whether a group may have something to collect by itself, without a look at the details.
+    fn has_reason(&mut self, group: u32) -> bool {
         let free_superblocks = self.ftl.free_in(group);
+        let can_do_other_work = self.cache.is_some();
         let Self { cleaners, collector, pacing, .. } = self;
         let waiting = cleaners.as_mut().and_then(|cleaners| cleaners.waiting_mut(group));
         let (collector, pacing) = match waiting {
             Some(cleaner) => (&mut cleaner.collector, &mut cleaner.pacing),
             None => (collector, pacing),
         };
-        is_always
-            || collector.owed_pages() > 0
+        // Pacing is asked first: it may note that it has collected enough.
+        let is_asked = collector.owed_pages() > 0
             || collector.may_move_unasked()
-            || pacing.must_collect(free_superblocks)
+            || pacing.must_collect(free_superblocks);
+        is_asked && (can_do_other_work || collector.in_flight_with_unit().is_some())
     }
 
     /// Number of pages of a stream with room, as [`Device::room_pages`], in the group at hand or else in the next one that
     /// takes writes now: the stream goes on there. A unit that is begun stays where it is.
     pub(in crate::device) fn room_in_any_group(&mut self, stream: StreamId) -> u32 {
         for _ in 0..self.geometry().cleaning_groups {
-            let group = self.ftl.group_at_hand(stream);
-            let room_pages = self.in_group(group, |device| {
-                if device.is_host_held_back() { 0 } else { device.room_pages(stream) }
-            });
+            let room_pages = self.room_in_its_group(stream);
             if room_pages > 0 || !self.ftl.is_unit_complete(stream) {
                 return room_pages;
             }
             self.ftl.turn(stream);
         }
         0
+    }
+
+    /// The same in the group at hand of the stream alone.
+    fn room_in_its_group(&mut self, stream: StreamId) -> u32 {
+        let group = self.ftl.group_at_hand(stream);
+        if self.ftl.stream_has_room(stream) && self.late_pages() == 0 {
+            // Nothing is opened and no other work comes first: the cleaning of the group is read, and need not come to hand.
+            let (collector, bursts) = self.cleaning_of(group);
+            let is_held_back = is_held_back_by(collector, bursts);
+            return if is_held_back { 0 } else { self.room_pages(stream) };
+        }
+        self.in_group(
+            group,
+            |device| {
+                if device.is_host_held_back() { 0 } else { device.room_pages(stream) }
+            },
+        )
+    }
+
+    /// Victims and bursts of a group.
+    #[inline]
+    fn cleaning_of(&self, group: u32) -> (&Collector, Option<&Bursts>) {
+        let waiting = self.cleaners.as_ref().and_then(|cleaners| cleaners.waiting_in(group));
+        match waiting {
+            Some(cleaner) => (&cleaner.collector, cleaner.bursts.as_ref()),
+            None => (&self.collector, self.bursts.as_ref()),
+        }
+    }
+
+    /// A program of a group's moved data is durable: erases the victims that have waited for it.
+    pub(in crate::device) fn erase_durable_victims_of(&mut self, group: u32) {
+        if self.cleaning_of(group).0.is_any_placed() {
+            self.in_group(group, Self::erase_durable_victims);
+        }
     }
 
     /// Victims and debts of each group.

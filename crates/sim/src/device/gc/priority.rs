@@ -3,7 +3,18 @@
 use crate::device::Device;
 use crate::firmware::performance_mode::{FastWrites, oldest_fast};
 use crate::firmware::pslc::PslcCache;
+use crate::ftl::collector::Collector;
+use crate::ftl::pacing::Bursts;
 use crate::probe::Probe;
+
+/// Whether the host has to wait for the debts of a collector, which saves them up where it works in bursts.
+#[inline]
+pub(super) fn is_held_back_by(collector: &Collector, bursts: Option<&Bursts>) -> bool {
+    match bursts {
+        Some(bursts) => collector.owed_pages() > 0 && !bursts.admits(),
+        None => collector.owes_much(),
+    }
+}
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Pages of such work that are late.
@@ -17,11 +28,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// waits for work that cannot go on now.
     #[inline]
     pub(in crate::device) fn is_host_held_back(&mut self) -> bool {
-        let is_held_back = match &self.bursts {
-            Some(bursts) => self.is_burst() && !bursts.admits(),
-            None => self.collector.owes_much(),
-        };
-        if is_held_back {
+        if is_held_back_by(&self.collector, self.bursts.as_ref()) {
             return true;
         }
         let late_pages = self.late_pages();
