@@ -226,9 +226,10 @@ impl PageTable {
     #[inline(always)]
     pub fn prefetch(&self, index: u64) {
         if self.narrow.is_empty() {
-            return self.prefetch_wide(index);
+            self.prefetch_wide(index);
+        } else {
+            prefetch(&self.narrow, place(index));
         }
-        prefetch(&self.narrow, place(index));
     }
 
     #[cold]
@@ -241,11 +242,11 @@ impl PageTable {
     #[inline]
     pub fn prefetch_led(&self, others: &Self, first: u64, count: u32) {
         let here = place(first);
-        match self.narrow.get(here..here + count as usize) {
-            Some(entries) => {
-                entries.iter().for_each(|&entry| prefetch(&others.narrow, entry as usize))
-            }
-            None => self.prefetch_led_wide(others, first, count),
+        let Some(entries) = self.narrow.get(here..here + count as usize) else {
+            return self.prefetch_led_wide(others, first, count);
+        };
+        for &entry in entries {
+            prefetch(&others.narrow, entry as usize);
         }
     }
 

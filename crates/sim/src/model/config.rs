@@ -480,6 +480,23 @@ const PAGES_TIMES_SUPERBLOCK_PAGES_MAX: u128 = 1 << 64;
 /// Pages of a map in NAND are fewer, as they are counted in 32 bits.
 const MAP_PAGES_MAX: u64 = 1 << 31;
 
+/// Refuses a drive whose page numbers cannot be divided by the pages of a superblock.
+fn can_divide_by_superblock(
+    check: &Check<'_>,
+    physical_pages: u64,
+    superblock_pages: u64,
+    pages_per_block: u32,
+) -> Result<(), ModelError> {
+    let product = u128::from(physical_pages) * u128::from(superblock_pages);
+    if product <= PAGES_TIMES_SUPERBLOCK_PAGES_MAX {
+        return Ok(());
+    }
+    let rule = format!(
+        "a superblock of {superblock_pages} pages times all {physical_pages} pages of the NAND must be at most 2^64"
+    );
+    check.fail("nand.pages_per_block", pages_per_block, &rule)
+}
+
 fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
@@ -518,14 +535,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         let map_pages = map_pages(*pages);
         map_pages < MAP_PAGES_MAX && fits(&(pages + map_pages))
     };
-    if u128::from(physical_pages) * u128::from(superblock_pages) > PAGES_TIMES_SUPERBLOCK_PAGES_MAX
-    {
-        let rule = format!(
-            "a block of every plane holds {superblock_pages} pages, and with all {physical_pages} pages of the NAND \
-             that must make a product of at most 2^64"
-        );
-        return check.fail("nand.pages_per_block", pages_per_block, &rule);
-    }
+    can_divide_by_superblock(check, physical_pages, superblock_pages, pages_per_block)?;
     let Some(logical_pages) = capacity.filter(fits).filter(fits_with_map) else {
         let rule = format!("all NAND together is {physical_bytes} bytes");
         return check.fail("capacity_gb", model.capacity_gb.value, &rule);
