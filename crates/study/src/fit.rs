@@ -13,6 +13,7 @@ mod bench;
 mod choices;
 mod closed_form;
 mod figures;
+mod imported;
 mod measured;
 mod search;
 mod values;
@@ -23,14 +24,16 @@ pub use closed_form::write_amplification;
 use std::sync::atomic::AtomicBool;
 
 use base::Ratio;
+use result::import::IMPORTED;
 use result::schema::Run;
 use run::RunError;
 
 use self::bench::{Bench, Simulated};
+use self::choices::DECIDES;
 use self::figures::{FILL_RATE, Figures, NOISE};
 use self::measured::Measured;
 use self::search::{Best, Problem};
-use self::values::{Base, Point, Settings, VALUES};
+use self::values::{Base, LINK, PROGRAM, Point, READ, READ_COMMAND, SPARE, Settings, VALUES};
 use crate::pool::Limits;
 
 /// Half of a 95% interval in standard deviations.
@@ -39,6 +42,11 @@ const INTERVAL: f64 = 1.96;
 const SAME_SIZE: f64 = 0.02;
 /// Difference of two shares of the LBA space that must show in the steady rate.
 const OTHER_SPARE: f64 = 0.05;
+
+/// Most searches after the first one from the same start.
+const RESTARTS: usize = 3;
+/// Share of the sum of squares that a search must leave at most to be repeated.
+const PAYS: f64 = 0.8;
 
 /// The question of a fit.
 #[derive(Clone, Debug)]
@@ -71,7 +79,11 @@ pub fn fit(
 ) -> Result<Fit, RunError> {
     let base = Base::read(question.base)?;
     let read = |runs: &[Run], held_out| -> Result<Vec<_>, RunError> {
-        runs.iter().map(|run| Measured::read(run, held_out)).collect()
+        let each = runs.iter().map(|run| match run.test.as_str() {
+            IMPORTED => imported::read(run, base.capacity_bytes, held_out),
+            _ => Ok(vec![Measured::read(run, held_out)?]),
+        });
+        Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
     };
     let (used, held_out) = (read(question.runs, false)?, read(question.hold_out, true)?);
     check(&base, question, &used, &held_out)?;
@@ -83,17 +95,25 @@ pub fn fit(
     let asked = bench.open.clone();
 
     let best = best_of_starts(&mut bench, &runs, question.tolerance)?;
-    let (best, dies_sure) = choices::dies(&mut bench, &runs, best)?;
-    let (best, pacing) = with_pacing(&mut bench, &runs, best)?;
-    let (best, errors) = determined(&mut bench, &runs, best)?;
+    let (best, mut dies_sure) = choices::dies(&mut bench, &runs, best)?;
+    let (mut best, pacing) =
+        with_pacing(&mut bench, &runs, best, good_misfit(&runs, question.tolerance))?;
+    if pacing.value != base.pacing() {
+        (best, dies_sure) = choices::dies(&mut bench, &runs, best)?;
+    }
+    let (best, told_values) = determined(&mut bench, &runs, best)?;
 
     let all: Vec<&Measured> = used.iter().chain(&held_out).collect();
     let simulated = bench.at(std::slice::from_ref(&best.point), &all)?.remove(0);
     let residuals = residuals(&all, &simulated, question.tolerance);
     let wide = spread(&residuals, &runs);
-    let mut estimates = estimates(&bench, &asked, &best.point, &errors, wide);
-    estimates.extend(dies_estimate(&bench, &runs, &best.point, dies_sure));
-    let mut tests: Vec<String> = runs.iter().map(|run| run.test().to_owned()).collect();
+    let mut estimates = estimates(&bench, &asked, &best.point, &told_values, wide);
+    if let Some(dies) = dies_estimate(&runs, &best.point, dies_sure) {
+        let of_a_die = |it: &&mut Estimate| !dies_sure && OF_A_DIE.contains(&it.name.as_str());
+        estimates.iter_mut().filter(of_a_die).for_each(unsure);
+        estimates.push(dies);
+    }
+    let mut tests: Vec<String> = runs.iter().map(|run| run.test_name().to_owned()).collect();
     tests.sort();
     tests.dedup();
     let refusal = refusal(&residuals, &runs, &bench, question.tolerance, &simulated);
@@ -105,7 +125,7 @@ pub fn fit(
         residuals,
         settings: bench.settings(&best.point),
         simulations: bench.simulations(),
-        runs: runs.iter().map(|run| run.id.clone()).collect(),
+        runs: question.runs.iter().map(|run| run.run_id.clone()).collect(),
         tests,
         refusal,
     })
@@ -146,17 +166,47 @@ fn best_of_starts(
     runs: &[&Measured],
     tolerance: f64,
 ) -> Result<Best, RunError> {
-    let dies = bench.base.dies();
+    let (dies, good) = (bench.base.dies(), good_misfit(runs, tolerance));
     let guess = first_guess(bench, runs)?;
-    let best = Problem::new(bench, runs, dies).solved(&guess)?;
-    let figures: usize = runs.iter().map(|run| run.figures.len()).sum();
-    let good = figures as f64 * (tolerance / NOISE / 2.0).powi(2);
+    let best = persistent(bench, runs, dies, &guess, good)?;
     if best.misfit < good {
         return Ok(best);
     }
     let start = bench.base.point();
-    let other = Problem::new(bench, runs, dies).solved(&start)?;
+    let other = persistent(bench, runs, dies, &start, good)?;
     Ok(if other.misfit < best.misfit { other } else { best })
+}
+
+/// A sum of squares that explains the figures: an average of half the tolerance.
+fn good_misfit(runs: &[&Measured], tolerance: f64) -> f64 {
+    let figures: usize = runs.iter().map(|run| run.figures.len()).sum();
+    figures as f64 * (tolerance / NOISE / 2.0).powi(2)
+}
+
+/// A search that begins again where it ended, while that pays: a value without a say where a search
+/// begins stays there, and has one elsewhere.
+fn persistent(
+    bench: &mut Bench<'_>,
+    runs: &[&Measured],
+    dies: u32,
+    start: &Point,
+    good: f64,
+) -> Result<Best, RunError> {
+    let mut best = Problem::new(bench, runs, dies).solved(start)?;
+    for _ in 0..RESTARTS {
+        if best.misfit < good {
+            break;
+        }
+        let again = Problem::new(bench, runs, dies).solved(&best.point)?;
+        let pays = again.misfit < best.misfit * PAYS;
+        if again.misfit < best.misfit {
+            best = again;
+        }
+        if !pays {
+            break;
+        }
+    }
+    Ok(best)
 }
 
 /// The closed forms: the ratio of two steady rates gives the spare area, the fill the program time, and
@@ -171,32 +221,31 @@ fn first_guess(bench: &mut Bench<'_>, runs: &[&Measured]) -> Result<Point, RunEr
         && slow.kept - fast.kept > OTHER_SPARE
     {
         let ratio = rate(fast) / rate(slow);
-        guess.logs[0] = closed_form::spare_of_ratio(slow.kept, fast.kept, ratio).ln();
+        guess.logs[SPARE] = closed_form::spare_of_ratio(slow.kept, fast.kept, ratio).ln();
     }
     let simulated = bench.at(std::slice::from_ref(&guess), runs)?.remove(0);
-    for (value, is_of, exponent) in LIMITED {
+    for (place, is_of, exponent) in LIMITED {
         let pairs = runs.iter().zip(&simulated).flat_map(|(run, simulated)| {
             let named = run.figures.iter().filter(|(name, _)| is_of(name));
             named.filter_map(|(name, it)| Some((it.value, simulated.figures.get(name)?.value)))
         });
         let highest = pairs.max_by(|a, b| a.0.total_cmp(&b.0));
-        let place = VALUES.iter().position(|it| it.name == value);
-        if let (Some((measured, model)), Some(place)) = (highest, place) {
+        if let Some((measured, model)) = highest {
             guess.logs[place] += exponent * (model / measured).ln();
         }
     }
     Ok(guess)
 }
 
-/// A value, the figures that it limits, and the sign of its effect.
-type Limit = (&'static str, fn(&str) -> bool, f64);
+/// The place of a value, the figures that it limits, and the sign of its effect.
+type Limit = (usize, fn(&str) -> bool, f64);
 
 /// The stages that limit a figure.
 const LIMITED: [Limit; 4] = [
-    ("program_ns", |name| name == FILL_RATE, 1.0),
-    ("read_ns", is_random_read_rate, 1.0),
-    ("read_command_ns", is_random_read_rate, 1.0),
-    ("link_bytes_per_s", |name| name == "corners.sequential_read.iops", -1.0),
+    (PROGRAM, |name| name == FILL_RATE, 1.0),
+    (READ, is_random_read_rate, 1.0),
+    (READ_COMMAND, is_random_read_rate, 1.0),
+    (LINK, |name| name == "corners.sequential_read.iops", -1.0),
 ];
 
 fn is_random_read_rate(name: &str) -> bool {
@@ -208,44 +257,81 @@ fn with_pacing(
     bench: &mut Bench<'_>,
     runs: &[&Measured],
     best: Best,
+    good: f64,
 ) -> Result<(Best, Choice), RunError> {
-    let found = choices::pacing(bench, runs, &best.point)?;
     let of_base = bench.base.pacing().to_owned();
-    let choice = Choice {
-        name: "pacing".to_owned(),
-        key: "gc.pacing".to_owned(),
-        value: found.map_or(of_base.clone(), str::to_owned),
-        determined: found.is_some(),
-    };
-    let Some(pacing) = found else { return Ok((best, choice)) };
-    bench.fixed = Settings::from([(choice.key.clone(), pacing.to_owned())]);
-    if pacing == of_base {
-        return Ok((best, choice));
+    let found = choices::pacing(bench, runs, &best.point)?.map(str::to_owned);
+    let mut best = best;
+    let mut value = found.clone().unwrap_or(of_base.clone());
+    if value != of_base {
+        best = paced(bench, runs, &best.point, &value, good)?;
     }
-    let best = Problem::new(bench, runs, best.point.dies).solved(&best.point)?;
-    Ok((best, choice))
+    if best.misfit > good {
+        for pacing in choices::PACINGS {
+            let other = paced(bench, runs, &best.point, pacing, good)?;
+            if other.misfit < best.misfit - DECIDES {
+                (best, value) = (other, pacing.to_owned());
+            }
+        }
+    }
+    let determined = found.is_some_and(|found| found == value);
+    bench.fixed = Settings::new();
+    if determined || value != of_base {
+        bench.fixed.insert(PACING.to_owned(), value.clone());
+    }
+    Ok((best, Choice { name: "pacing".to_owned(), key: PACING.to_owned(), value, determined }))
 }
 
-/// Returns undetermined values to their priors, and searches again for the others; with the deviations of
-/// their logarithms.
+/// Key of the pacing in a model.
+const PACING: &str = "gc.pacing";
+
+/// The best point near one with a pacing.
+fn paced(
+    bench: &mut Bench<'_>,
+    runs: &[&Measured],
+    start: &Point,
+    pacing: &str,
+    good: f64,
+) -> Result<Best, RunError> {
+    bench.fixed = Settings::from([(PACING.to_owned(), pacing.to_owned())]);
+    persistent(bench, runs, start.dies, start, good)
+}
+
+/// Values whose prior explains the figures as well return to it, and the search goes on for the others.
+/// Values that the figures only tell together stay where the search put them, and are not determined.
 fn determined(
     bench: &mut Bench<'_>,
     runs: &[&Measured],
     mut best: Best,
-) -> Result<(Best, Vec<f64>), RunError> {
+) -> Result<(Best, Told), RunError> {
     loop {
         let dies = best.point.dies;
         let (dropped, errors) = Problem::new(bench, runs, dies).undetermined(&best.point)?;
         if dropped.is_empty() {
-            return Ok((best, errors));
+            return Ok((best, Told { errors, unsure: Vec::new() }));
         }
-        let prior = bench.base.point();
-        for place in dropped {
-            bench.open[place] = false;
-            best.point.logs[place] = prior.logs[place];
+        let (open, prior) = (bench.open.clone(), bench.base.point());
+        let mut start = best.point.clone();
+        for place in &dropped {
+            bench.open[*place] = false;
+            start.logs[*place] = prior.logs[*place];
         }
-        best = Problem::new(bench, runs, dies).solved(&best.point)?;
+        let other = Problem::new(bench, runs, dies).solved(&start)?;
+        if other.misfit > best.misfit + DECIDES {
+            bench.open = open;
+            let errors = Problem::new(bench, runs, dies).all_deviations(&best.point)?;
+            return Ok((best, Told { errors, unsure: dropped }));
+        }
+        best = other;
     }
+}
+
+/// The words of the figures about the values.
+struct Told {
+    /// Deviations of the logarithms, by place.
+    errors: Vec<f64>,
+    /// Places of the values that the figures tell only together with others.
+    unsure: Vec<usize>,
 }
 
 fn residuals(runs: &[&Measured], simulated: &[Simulated], tolerance: f64) -> Vec<Residual> {
@@ -278,12 +364,13 @@ fn estimates(
     bench: &Bench<'_>,
     asked: &[bool],
     point: &Point,
-    errors: &[f64],
+    told: &Told,
     wide: f64,
 ) -> Vec<Estimate> {
     let of = |place: usize| {
-        let (value, determined) = (point.logs[place].exp(), bench.open[place]);
-        let factor = (INTERVAL * errors[place] * wide).exp();
+        let value = point.logs[place].exp();
+        let determined = bench.open[place] && !told.unsure.contains(&place);
+        let factor = (INTERVAL * told.errors[place] * wide).exp();
         Estimate {
             name: VALUES[place].name.to_owned(),
             key: VALUES[place].key.to_owned(),
@@ -296,15 +383,16 @@ fn estimates(
     (0..VALUES.len()).filter(|place| asked[*place]).map(of).collect()
 }
 
+/// Values that scale with the number of dies: unknown dies leave them unknown.
+const OF_A_DIE: [&str; 2] = ["program_ns", "read_ns"];
+
+fn unsure(estimate: &mut Estimate) {
+    (estimate.low, estimate.high, estimate.determined) = (None, None, false);
+}
+
 /// The dies of a channel: an estimate of a whole number.
-fn dies_estimate(
-    bench: &Bench<'_>,
-    runs: &[&Measured],
-    point: &Point,
-    determined: bool,
-) -> Option<Estimate> {
+fn dies_estimate(runs: &[&Measured], point: &Point, determined: bool) -> Option<Estimate> {
     let told = runs.iter().any(|run| run.figures.keys().any(|name| figures::is_of_reads(name)));
-    let determined = determined || point.dies != bench.base.dies();
     told.then(|| Estimate {
         name: "dies_per_channel".to_owned(),
         key: "nand.dies_per_channel".to_owned(),
@@ -348,7 +436,7 @@ fn refusal(
         .collect();
     let (low, high) =
         shares.iter().fold((1.0, 0.0), |(low, high), share| (share.min(low), share.max(high)));
-    (high - low > OTHER_SPARE && !bench.open[0]).then(|| Refusal {
+    (high - low > OTHER_SPARE && !bench.open[SPARE]).then(|| Refusal {
         reason: "no-cleaning".to_owned(),
         message: format!(
             "no model explains the runs: the steady rate is the same at every spare area, within {:.0}%; cleaning \

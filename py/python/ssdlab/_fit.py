@@ -34,7 +34,8 @@ class Estimate:
     low: float | None
     high: float | None
     determined: bool
-    """Whether the runs determine it; otherwise it is the value of the base model."""
+    """Whether the runs determine it; otherwise it is the value of the base model, or one that fits together
+    with the others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,8 @@ pub struct Estimate {
     pub name: String,
     /// Its key in a model file.
     pub key: String,
-    /// The estimate, or the value of the base model if the runs do not determine it.
+    /// The estimate. Of a value that the runs do not determine it is that of the base model, unless the
+    /// figures tell it together with others: then it is one that fits.
     pub value: f64,
     /// Lower end of the 95% interval, or `None` if the runs do not determine it.
     pub low: Option<f64>,

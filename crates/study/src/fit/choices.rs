@@ -6,18 +6,16 @@ use super::bench::{Bench, Simulated};
 use super::figures::is_of_reads;
 use super::measured::Measured;
 use super::search::{Best, Problem};
-use super::values::{Point, Settings};
+use super::values::{PROGRAM, Point, Settings};
 
 /// Difference of two sums of squares that decides: two standard deviations.
 pub(super) const DECIDES: f64 = 4.0;
 /// Most dies of a channel to try.
 const DIES_MAX: u32 = 32;
-/// Place of `program_ns` among the values.
-const PROGRAM: usize = 1;
 /// Relative difference of two tails of latency that is none: they differ by the seed.
 const TAIL_NOISE: f64 = 0.25;
 /// The words for the pacing of a model.
-const PACINGS: [&str; 4] = ["proportional", "watermark", "token", "rate"];
+pub(super) const PACINGS: [&str; 4] = ["proportional", "watermark", "token", "rate"];
 
 /// The best number of dies of a channel, from the best point of another one on; and whether the figures
 /// determine it. Without reads nothing tells dies from their program time.

@@ -36,18 +36,21 @@ const KINDS: [(&str, f64); 6] = [
 /// Figures of `consistency`.
 const CONSISTENCY: [&str; 2] = ["iops_steady_mean", "waf_steady"];
 
+/// A figure with its noise, or `None` for one that no model explains.
+pub(super) fn named(name: &str, value: f64) -> Option<(String, Figure)> {
+    let kind = KINDS.iter().find(|(end, _)| name.ends_with(end)).map(|(_, noise)| *noise);
+    let noise = if CONSISTENCY.contains(&name) { Some(NOISE) } else { kind };
+    noise.map(|noise| (name.to_owned(), Figure { value, noise }))
+}
+
 /// The figures of a run.
 pub(super) fn of_run(run: &Run) -> Figures {
     let mut figures = Figures::new();
     for (name, value) in &run.metrics {
         let Some(value) = value.filter(|value| *value > 0.0) else { continue };
-        if CONSISTENCY.contains(&name.as_str()) {
-            figures.insert(name.clone(), Figure { value, noise: NOISE });
-        } else if let Some((end, noise)) = KINDS.iter().find(|(end, _)| name.ends_with(end)) {
-            let size = run.target.capacity_bytes as f64;
-            let value = if *end == ".fast_bytes" { value / size } else { value };
-            figures.insert(name.clone(), Figure { value, noise: *noise });
-        }
+        let size = run.target.capacity_bytes as f64;
+        let value = if name.ends_with(".fast_bytes") { value / size } else { value };
+        figures.extend(named(name, value));
     }
     if let Some(rate) = run.phases.iter().find_map(fill_rate) {
         figures.insert(FILL_RATE.to_owned(), Figure { value: rate, noise: NOISE });

@@ -18,12 +18,12 @@ const ALIGNMENT: u64 = 128 << 10;
 const SAME_SHARE: f64 = 1e-4;
 
 /// A run that a fit explains or predicts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub(super) id: String,
-    test: Test,
-    settings: Vec<Setting>,
-    capacity_bytes: u64,
+    pub(super) test: Test,
+    pub(super) settings: Vec<Setting>,
+    pub(super) capacity_bytes: u64,
     /// Share of the LBA space that the run used.
     pub(super) kept: f64,
     /// The size of its drive, if that is a scaled simulation.
@@ -67,7 +67,7 @@ impl Measured {
     }
 
     /// The name of its test.
-    pub(super) fn test(&self) -> &'static str {
+    pub(super) fn test_name(&self) -> &'static str {
         self.test.name()
     }
 

@@ -145,6 +145,12 @@ impl<'a, 'b> Problem<'a, 'b> {
         }
     }
 
+    /// The deviations of the logarithms of all open values beside each other.
+    pub(super) fn all_deviations(mut self, best: &Point) -> Result<Vec<f64>, RunError> {
+        let columns = self.effects(&best.logs)?.1;
+        Ok(deviations(&columns, &self.bench.open, self.rows.len() + VALUES.len()))
+    }
+
     fn inside(&self, logs: &[f64]) -> Vec<f64> {
         let limited = |(log, limits): (&f64, &MPPar)| {
             if limits.fixed { *log } else { log.clamp(limits.limit_low, limits.limit_up) }

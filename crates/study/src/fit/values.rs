@@ -25,7 +25,7 @@ pub(super) struct Value {
     tells: fn(&str) -> bool,
 }
 
-/// The first value is a share; all others are times, rates and sizes.
+/// The effective spare is a share; all others are times, rates and sizes.
 pub(super) const VALUES: [Value; 11] = [
     Value::of("effective_spare", "nand.reserved_superblocks", 1.0, is_of_writes),
     Value::of("program_ns", "nand.program_ns", 0.7, is_of_writes),
@@ -39,6 +39,34 @@ pub(super) const VALUES: [Value; 11] = [
     Value::of("pslc_bytes", "pslc.bytes", 1.0, is_of_cache),
     Value::of("pslc_program_ns", "pslc.program_ns", 0.7, is_of_cache),
 ];
+
+/// Place of the share of the NAND in use that holds no user data.
+pub(super) const SPARE: usize = place_of("effective_spare");
+/// Place of the time of a program.
+pub(super) const PROGRAM: usize = place_of("program_ns");
+/// Place of the time of a read.
+pub(super) const READ: usize = place_of("read_ns");
+/// Place of the controller's time for a read.
+pub(super) const READ_COMMAND: usize = place_of("read_command_ns");
+/// Place of the rate of the link.
+pub(super) const LINK: usize = place_of("link_bytes_per_s");
+
+/// The place of a value; a name without a value does not compile.
+const fn place_of(name: &str) -> usize {
+    let mut place = 0;
+    while !is_same(VALUES[place].name.as_bytes(), name.as_bytes()) {
+        place += 1;
+    }
+    place
+}
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
+    }
+    index == a.len() && index == b.len()
+}
 
 /// A latency of the controller that no model names.
 const LATENCY_NS: f64 = 5_000.0;
@@ -140,7 +168,7 @@ impl Base {
     /// The number of the model for a value: the prior of the fit.
     fn value(&self, value: &Value) -> Option<f64> {
         let number = self.number(value.key).filter(|it| *it > 0.0).or(value.absent)?;
-        Some(if value.name == VALUES[0].name { self.spare_of(number) } else { number })
+        Some(if value.key == VALUES[SPARE].key { self.spare_of(number) } else { number })
     }
 
     /// Whether the figures can tell about a value that the model has.
@@ -174,14 +202,14 @@ impl Base {
     /// The settings of a model at a point, of the values that `chosen` names by their places.
     pub(super) fn settings(&self, point: &Point, chosen: &[bool]) -> Settings {
         let mut settings = Settings::new();
-        for (place, value) in VALUES.iter().enumerate().skip(1).filter(|(place, _)| chosen[*place])
-        {
+        let others = |(place, _): &(usize, &Value)| *place != SPARE && chosen[*place];
+        for (place, value) in VALUES.iter().enumerate().filter(others) {
             let number = point.logs[place].exp().round().max(1.0) as u64;
             settings.insert(value.key.to_owned(), number.to_string());
         }
-        if chosen[0] || point.dies != self.dies() {
-            let (blocks, reserved) = self.blocks_of(point.logs[0].exp(), point.dies);
-            settings.insert(VALUES[0].key.to_owned(), reserved.to_string());
+        if chosen[SPARE] || point.dies != self.dies() {
+            let (blocks, reserved) = self.blocks_of(point.logs[SPARE].exp(), point.dies);
+            settings.insert(VALUES[SPARE].key.to_owned(), reserved.to_string());
             if blocks as f64 != self.blocks() {
                 settings.insert("nand.blocks_per_plane".to_owned(), blocks.to_string());
             }
@@ -196,7 +224,7 @@ impl Base {
     pub(super) fn limits(&self, place: usize) -> (f64, f64) {
         let value = &VALUES[place];
         let middle = self.value(value).map_or(0.0, f64::ln);
-        if place == 0 {
+        if place == SPARE {
             return (SPARE_MIN.ln(), SPARE_MAX.ln());
         }
         (middle - 3.0 * value.prior, middle + 3.0 * value.prior)

@@ -101,7 +101,7 @@ fn print(fit: &Fit, output: Option<&PathBuf>) {
 
 fn row(estimate: &Estimate) -> Vec<String> {
     let interval = estimate.low.zip(estimate.high).map_or_else(
-        || "not determined: that of the base model".to_owned(),
+        || "not determined".to_owned(),
         |(low, high)| format!("95% interval {} to {}", number(low), number(high)),
     );
     vec![format!("  {}", estimate.name), number(estimate.value), interval]
