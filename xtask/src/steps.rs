@@ -213,6 +213,7 @@ pub(crate) const STEPS: &[Step] = &[
         what: "does the Python package work: types, tests, examples in its documentation?",
         lane: Lane::Cargo,
         after: &["python-deps"],
+        not_before: Some("release"),
         run: python::check,
         ..STEP
     },

@@ -22,7 +22,13 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut types)?;
     let mut tests = setup::python(workspace);
     tests.args(["-m", "pytest", "--quiet", "-m", "not ray and not slow"]);
-    proc::stream(log, tests.current_dir(workspace.path("py")).env("PYTHONPATH", path(workspace)))
+    tests.current_dir(workspace.path("py")).env("PYTHONPATH", path(workspace));
+    let program = workspace.ssdlab();
+    // Without it the tutorial on exposed drives is skipped.
+    if program.exists() {
+        tests.env("SSDLAB_BIN", program);
+    }
+    proc::stream(log, &mut tests)
 }
 
 /// Builds the compiled part and puts it beside the Python files.
