@@ -11,7 +11,6 @@ import ssdlab
 BASE = "intel-ssd-750-400gb"
 SCALE = "1/1024"
 LOAD = {"duration": "2s", "steady_from": "1s"}
-DEPTHS = {"time": "1s", "write_bytes": "16MiB", "queue_depths": "1,4,32,256"}
 
 
 def measured(drive: ssdlab.Drive, *spares: str | None) -> list[ssdlab.Run]:
@@ -39,23 +38,6 @@ def test_the_hidden_values_of_a_drive_are_found(tmp_path: Path) -> None:
     assert again.name.startswith('A "fitted" drive')
     sources = {name: source for name, _, source in again.values()}
     assert sources["nand.program_ns"].startswith("fitted: 2 runs (consistency)")
-
-
-@pytest.mark.slow
-def test_reads_tell_dies_and_latencies() -> None:
-    hidden = ssdlab.Drive(
-        BASE,
-        scale=SCALE,
-        nand__dies_per_channel=2,
-        nand__blocks_per_plane=1536,
-        nand__reserved_superblocks=23,
-        controller__read_latency_ns=15_000,
-    )
-    reads = ssdlab.simulate(hidden, "qd-sweep", settings=DEPTHS)
-    fitted = ssdlab.fit([reads], BASE, scale=SCALE)
-    assert fitted["dies_per_channel"].value == 2
-    whole = fitted["read_ns"].value + fitted["read_latency_ns"].value
-    assert whole == pytest.approx(44_000 + 15_000, rel=0.05)
 
 
 def test_no_model_explains_a_drive_whose_spare_area_changes_nothing() -> None:

@@ -21,7 +21,7 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     types.args(["-m", "mypy"]).current_dir(workspace.path("py"));
     proc::stream(log, &mut types)?;
     let mut tests = setup::python(workspace);
-    tests.args(["-m", "pytest", "--quiet", "-m", "not ray and not slow"]);
+    tests.args(["-m", "pytest", "--quiet", "-m", "not ray"]);
     tests.current_dir(workspace.path("py")).env("PYTHONPATH", path(workspace));
     let program = workspace.ssdlab();
     // Without it the tutorial on exposed drives is skipped.

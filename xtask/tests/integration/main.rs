@@ -26,6 +26,7 @@ mod figures {
     mod bench;
     mod compare;
     mod engine_flags;
+    mod fit;
     mod import;
     mod library;
     mod side_by_side;
