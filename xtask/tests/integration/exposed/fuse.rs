@@ -62,8 +62,8 @@ fn ext4_lives_on_it_and_fstrim_empties_its_pages() {
     let (name, at) = (device.name(), lab.path("fs"));
     fs::create_dir(&at).expect("a directory");
     let place = at.to_string_lossy().into_owned();
-    // No thread of the kernel writes tables later, when pages are counted.
-    tool("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &name]);
+    // Blocks are pages of the drive. No thread of the kernel writes tables later, when pages are counted.
+    tool("mkfs.ext4", &["-q", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0", &name]);
     tool("mount", &[&name, &place]);
     let mounted = FileSystem(&at);
     order(&lab, &["reset"]);
