@@ -14,7 +14,7 @@ use super::FileFault;
 
 const MAGIC: &[u8; 8] = b"SSDLSTAT";
 /// The arrangement of the file that this program writes and reads.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC_BYTES: u64 = 12;
 const NAME_BYTES: u64 = 4;
 const LENGTH_BYTES: u64 = 8;

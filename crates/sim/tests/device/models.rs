@@ -269,6 +269,24 @@ fn caches_and_compression_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn superblocks_whose_pages_cannot_divide_all_pages_are_refused() {
+    let message = refusal(
+        SMALL,
+        &[
+            ("nand.channels", "16"),
+            ("nand.dies_per_channel", "16"),
+            ("nand.planes", "4"),
+            ("nand.page_bytes", "16384"),
+            ("nand.pages_per_block", "65536"),
+            ("nand.blocks_per_plane", "1024"),
+        ],
+    );
+    for word in ["`nand.pages_per_block` is 65536", "268435456 pages", "at most 2^64"] {
+        assert!(message.contains(word), "{message}");
+    }
+}
+
+#[test]
 fn bursts_and_rates_that_contradict_the_pacing_are_refused() {
     for (changes, words) in [
         (vec![("gc.duty_percent", "50")], vec!["`gc.duty_percent` is 50", "gc.quantum_bytes"]),
