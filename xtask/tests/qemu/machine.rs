@@ -67,12 +67,17 @@ fn records() -> &'static BTreeMap<String, Record> {
     })
 }
 
+/// The program under test.
+pub(crate) fn binary() -> PathBuf {
+    let ssdlab = std::env::var_os("SSDLAB_BIN").map(PathBuf::from);
+    ssdlab.expect("set SSDLAB_BIN, or use `cargo xtask test --only qemu`")
+}
+
 /// Runs the machine to its end; returns the records of the script and the messages of the kernel.
 fn boot() -> (String, String) {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let work = scratch.path();
-    let ssdlab = std::env::var_os("SSDLAB_BIN").map(PathBuf::from);
-    let ssdlab = ssdlab.expect("set SSDLAB_BIN, or use `cargo xtask test --only qemu`");
+    let ssdlab = binary();
     let (kernel, archive) = (Kernel::find(), work.join("initramfs"));
     initramfs::pack(&kernel, &ssdlab, work, &archive);
     let (written, console) = (work.join("written"), work.join("console"));
@@ -99,10 +104,12 @@ fn boot() -> (String, String) {
         qemu.arg("-serial").arg(format!("file:{}", log.display()));
     }
     add_drives(&mut qemu, work);
-    let exposed = Exposed::start(&ssdlab, work);
+    let exposed = Exposed::start(&ssdlab, work, "nvme-exposed", &[]);
+    let steady = Exposed::start_steady(&ssdlab, work);
     exposed.add_to(&mut qemu);
+    steady.add_to(&mut qemu);
     let status = qemu.status().expect("qemu starts");
-    drop(exposed);
+    drop((exposed, steady));
     let read =
         |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
     assert!(status.success(), "{qemu:?} ended with {status}:\n{}", read(&console));
@@ -135,39 +142,67 @@ fn add_drives(qemu: &mut Command, work: &Path) {
     }
 }
 
-/// A simulated drive that the machine has as its last NVMe disk; its server ends with it.
+/// The simulated drive behind the exposed disks; its capacity, as the server tells it: 256 GB / 1024, in whole pages.
+pub(crate) const EXPOSED_DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
+
+/// Slowness of the clock of the disk in its steady state: the time of the emulated machine is then a few percent of
+/// that of the drive.
+pub(crate) const STEADY_SLOWDOWN: u32 = 80;
+
+/// A simulated drive that the machine has as an NVMe disk; its server ends with it.
 struct Exposed {
     server: std::process::Child,
     socket: PathBuf,
+    id: &'static str,
 }
 
 impl Exposed {
-    /// Capacity as the server tells it: 256 GB / 1024, in whole pages.
-    const TARGET: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
-
-    fn start(ssdlab: &Path, work: &Path) -> Self {
-        let socket = work.join("exposed");
+    fn start(ssdlab: &Path, work: &Path, id: &'static str, args: &[&str]) -> Self {
+        let socket = work.join(format!("{id}.nbd"));
         let mut command = Command::new(ssdlab);
-        command.args(["expose", Self::TARGET, "--no-run", "--format", "json"]);
+        command.args(["expose", EXPOSED_DRIVE, "--no-run", "--format", "json"]).args(args);
         command.arg("--nbd").arg(&socket).stdout(std::process::Stdio::null());
         let mut server = command.spawn().expect("the binary");
         while std::os::unix::net::UnixStream::connect(&socket).is_err() {
             assert_eq!(server.try_wait().expect("a child"), None, "the server ended");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        Self { server, socket }
+        Self { server, socket, id }
+    }
+
+    /// A drive that was filled, then overwritten once at random, and goes on from there on a slow clock.
+    fn start_steady(ssdlab: &Path, work: &Path) -> Self {
+        let (id, state) = ("nvme-steady", work.join("state").display().to_string());
+        let mut fresh = Self::start(ssdlab, work, id, &["--state", &state]);
+        for load in [["--rw=write", "--bs=128k"], ["--rw=randwrite", "--bs=4k"]] {
+            let mut fio = Command::new(program("fio"));
+            fio.args(["--name=load", "--ioengine=nbd", "--iodepth=32", "--norandommap"]);
+            let output = fio.arg(format!("--uri={}", fresh.uri())).args(load).output();
+            let output = output.expect("fio starts");
+            assert!(output.status.success(), "{fio:?}: {output:?}");
+        }
+        let pid = fresh.server.id().to_string();
+        assert!(Command::new("kill").arg(pid).status().is_ok_and(|status| status.success()));
+        assert!(fresh.server.wait().expect("a child").success(), "it saves its state");
+        let clock = format!("real*{STEADY_SLOWDOWN}");
+        Self::start(ssdlab, work, id, &["--state", &state, "--clock", &clock])
+    }
+
+    fn uri(&self) -> String {
+        format!("nbd+unix:///?socket={}", self.socket.display())
     }
 
     fn add_to(&self, qemu: &mut Command) {
-        let uri = format!("nbd+unix:///?socket={}", self.socket.display());
-        qemu.arg("-drive").arg(format!("if=none,format=raw,discard=unmap,id=exposed,file={uri}"));
-        qemu.args(["-device", "nvme,drive=exposed,serial=NVME-EXPOSED"]);
+        let (id, uri, serial) = (self.id, self.uri(), self.id.to_uppercase());
+        qemu.arg("-drive").arg(format!("if=none,format=raw,discard=unmap,id={id},file={uri}"));
+        qemu.arg("-device").arg(format!("nvme,drive={id},serial={serial}"));
     }
 }
 
 impl Drop for Exposed {
     fn drop(&mut self) {
-        self.server.kill().and_then(|()| self.server.wait()).expect("it is a child");
+        // It may have ended by itself.
+        let _ = self.server.kill().and_then(|()| self.server.wait());
     }
 }
 
