@@ -49,7 +49,7 @@ impl Step {
 pub(crate) enum Lane {
     /// Before everything else.
     First,
-    /// Steps that need the debug directory of cargo.
+    /// Steps that need the debug directory of cargo, and after them the tests of the release build.
     Cargo,
     /// Release builds, steps of npm and pip, and the emulated machine: each keeps about one core busy.
     Side,
@@ -249,7 +249,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "golden",
         what: "does a release build of the simulator give the results of a debug build?",
-        lane: Lane::Side,
+        lane: Lane::Cargo,
         after: &["release"],
         run: |workspace, log| {
             let mut test = workspace.static_cargo(["test", "--package", "ssdlab-sim"]);
