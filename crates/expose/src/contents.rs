@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn extents_tell_the_parts_with_data() {
+    fn extents_tell_the_pages_with_data() {
         let mut contents = Contents::in_memory(SHAPE, 1 << 20).expect("memory");
         contents.write(4000, &[7; 200]).expect("memory");
         contents.write(16 << 10, &[7; 1]).expect("memory");

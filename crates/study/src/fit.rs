@@ -183,8 +183,8 @@ fn good_misfit(runs: &[&Measured], tolerance: f64) -> f64 {
     figures as f64 * (tolerance / NOISE / 2.0).powi(2)
 }
 
-/// A search that begins again where it ended, while that pays: a value without a say where a search
-/// begins stays there, and has one elsewhere.
+/// A search that begins again at its end, while that pays: a value without an effect at the start of a
+/// search stays there, and has one elsewhere.
 fn persistent(
     bench: &mut Bench<'_>,
     runs: &[&Measured],

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn who_replaces_a_page_learns_of_the_old_one() {
+    fn a_replacement_tells_the_old_page() {
         for bytes in [4, 5] {
             let mut table = PageTable::new(2, bytes);
             assert_eq!(table.replace(1, 7), None, "{bytes}");
