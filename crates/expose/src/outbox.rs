@@ -6,6 +6,8 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::nbd::{self, Agreed, Mark};
+use crate::request::{Answer, Fault};
 use crate::socket::Stream;
 
 /// Most bytes of requests and replies that are kept for a client before it has to wait.
@@ -20,29 +22,59 @@ struct State {
     held_bytes: u64,
     /// Whether no more is sent.
     is_closed: bool,
+    /// Whether somebody waits for room.
+    is_awaited: bool,
+}
+
+impl State {
+    /// Whether there was room for so many bytes more; they are then reserved.
+    fn reserve(&mut self, bytes: u64) -> io::Result<bool> {
+        if self.is_closed {
+            return Err(ErrorKind::BrokenPipe.into());
+        }
+        let has_room = self.held_bytes + self.backlog.len() as u64 <= HELD_BYTES_MAX;
+        if has_room {
+            self.held_bytes += bytes;
+        }
+        Ok(has_room)
+    }
 }
 
 /// The replies to a client.
 #[derive(Debug)]
 pub struct Outbox {
     stream: Stream,
+    agreed: Agreed,
     state: Mutex<State>,
-    changed: Condvar,
+    /// There is a backlog, or an end.
+    work: Condvar,
+    /// There is room for a request, or an end.
+    room: Condvar,
 }
 
 impl Outbox {
     /// An empty one.
     #[must_use]
-    pub fn new(stream: Stream) -> Self {
-        Self { stream, state: Mutex::default(), changed: Condvar::new() }
+    pub fn new(stream: Stream, agreed: Agreed) -> Self {
+        let (work, room) = Default::default();
+        Self { stream, agreed, state: Mutex::default(), work, room }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    /// Appends the reply to a request.
+    pub fn encode(&self, out: &mut Vec<u8>, mark: Mark, result: &Result<Answer, Fault>) {
+        nbd::reply(out, self.agreed, mark, result.as_ref().map_err(|&fault| fault));
+    }
+
+    /// As [`Outbox::reserve`], but false instead of waiting.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BrokenPipe`] if the connection has ended.
+    pub fn reserve_now(&self, bytes: u64) -> io::Result<bool> {
+        self.lock().reserve(bytes)
     }
 
     /// Waits until there is room for a request and its reply of so many bytes.
@@ -51,18 +83,18 @@ impl Outbox {
     /// [`ErrorKind::BrokenPipe`] if the connection has ended.
     pub fn reserve(&self, bytes: u64) -> io::Result<()> {
         let mut state = self.lock();
-        while state.held_bytes + state.backlog.len() as u64 > HELD_BYTES_MAX && !state.is_closed {
-            state = self.wait(state);
+        while !state.reserve(bytes)? {
+            state.is_awaited = true;
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.held_bytes += bytes;
-        if state.is_closed { Err(ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+        Ok(())
     }
 
-    /// Sends a reply, to a request for which so many bytes were reserved.
+    /// Sends replies, to requests for which so many bytes were reserved.
     pub fn send(&self, reply: &[u8], reserved_bytes: u64) {
         let mut state = self.lock();
         state.held_bytes = state.held_bytes.saturating_sub(reserved_bytes);
-        self.changed.notify_all();
+        self.tell_of_room(&mut state);
         if state.is_closed {
             return;
         }
@@ -73,14 +105,25 @@ impl Outbox {
                 Err(_) => return self.fail(&mut state),
             }
         }
-        state.backlog.extend(&reply[sent_bytes..]);
+        if sent_bytes < reply.len() {
+            state.backlog.extend(&reply[sent_bytes..]);
+            self.work.notify_one();
+        }
+    }
+
+    /// Wakes whoever waits for room; to wake nobody would cost a system call for each reply.
+    fn tell_of_room(&self, state: &mut State) {
+        if std::mem::take(&mut state.is_awaited) {
+            self.room.notify_all();
+        }
     }
 
     fn fail(&self, state: &mut State) {
         state.is_closed = true;
         state.backlog = Vec::new();
         self.stream.end();
-        self.changed.notify_all();
+        self.work.notify_one();
+        self.tell_of_room(state);
     }
 
     /// Writes waiting replies until [`Outbox::close`] and the end of the backlog.
@@ -88,7 +131,7 @@ impl Outbox {
         let mut state = self.lock();
         loop {
             while state.backlog.is_empty() && !state.is_closed {
-                state = self.wait(state);
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.backlog.is_empty() {
                 return;
@@ -100,7 +143,7 @@ impl Outbox {
             state = self.lock();
             state.is_writing = false;
             match written {
-                Ok(()) => self.changed.notify_all(),
+                Ok(()) => self.tell_of_room(&mut state),
                 Err(_) => self.fail(&mut state),
             }
         }
@@ -108,7 +151,9 @@ impl Outbox {
 
     /// Takes no further reply.
     pub fn close(&self) {
-        self.lock().is_closed = true;
-        self.changed.notify_all();
+        let mut state = self.lock();
+        state.is_closed = true;
+        self.work.notify_one();
+        self.tell_of_room(&mut state);
     }
 }

@@ -1,26 +1,24 @@
 //! A disk for several threads, on one of the two clocks.
 //!
-//! On the fast clock whoever sends requests lets the drive carry them out at once. On the real clock a thread of its
-//! own ([`Shared::keep_time`]) lets the drive follow the time of the machine and hands the answers out when their time
-//! has come; the others only send.
+//! On the fast clock whoever sends requests lets the drive carry them out at once. On the real clock one thread at a
+//! time ([`turn`]) lets the drive follow the time of the machine and hands the answers out when their time has come; the
+//! others only send.
+
+pub mod turn;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Thread;
+use std::time::Instant;
 
-use base::{Histogram, Nanos};
+use base::Histogram;
 
 use crate::clock::{Clock, Pace};
 use crate::disk::{Disk, Finished};
 use crate::nbd::Mark;
+use crate::outbox::Outbox;
 use crate::request::{Answer, Fault, Request};
-
-/// Longest sleep of the timekeeper, after which it looks at the stop button.
-const SLEEP_MAX: Duration = Duration::from_millis(50);
-/// Time before an event at which the timekeeper is awake: about the delay of a wake-up.
-const AWAKE: Duration = Duration::from_micros(60);
 
 /// Takes the answer to a request.
 pub type Reply = Box<dyn FnOnce(Result<Answer, Fault>) + Send>;
@@ -29,6 +27,8 @@ pub type Reply = Box<dyn FnOnce(Result<Answer, Fault>) + Send>;
 pub enum Token {
     /// The thread that lets the drive carry it out, which knows it by this mark.
     Mark(Mark),
+    /// A client of NBD on the real clock, with the bytes that it has reserved for the reply.
+    Client(Arc<Outbox>, Mark, u64),
     /// Anybody else.
     Reply(Reply),
 }
@@ -36,7 +36,7 @@ pub enum Token {
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Mark(mark) => mark.fmt(f),
+            Self::Mark(mark) | Self::Client(_, mark, _) => mark.fmt(f),
             Self::Reply(_) => f.write_str("a reply"),
         }
     }
@@ -64,9 +64,15 @@ enum Meanwhile {
 pub struct Shared {
     state: Mutex<State>,
     pace: Pace,
+    /// The thread that keeps the time when nobody else does.
     timekeeper: OnceLock<Thread>,
-    /// Whether the timekeeper has to look at the drive again.
+    /// Whether somebody has the turn to keep the time.
+    is_kept: AtomicBool,
+    /// Whether whoever has the turn must look at the drive again.
     is_rung: AtomicBool,
+    start: Instant,
+    /// Time at which the timekeeper is awake again, in ns from the start.
+    alarm_ns: AtomicU64,
     lateness: Mutex<Histogram>,
 }
 
@@ -82,7 +88,10 @@ impl Shared {
             state: Mutex::new(State { disk, clock, due: VecDeque::new() }),
             pace,
             timekeeper: OnceLock::new(),
+            is_kept: AtomicBool::new(false),
             is_rung: AtomicBool::new(false),
+            start: Instant::now(),
+            alarm_ns: AtomicU64::new(u64::MAX),
             lateness: Mutex::default(),
         }
     }
@@ -157,77 +166,6 @@ impl Shared {
                 disk.drain();
             }
         });
-    }
-
-    fn ring(&self) {
-        self.is_rung.store(true, Ordering::Release);
-        if let Some(timekeeper) = self.timekeeper.get() {
-            timekeeper.unpark();
-        }
-    }
-
-    /// Lets the drive follow the time of the machine until `stop` is set. Returns at once on the fast clock.
-    pub fn keep_time(&self, stop: &AtomicBool) {
-        if self.pace == Pace::Fast || self.timekeeper.set(thread::current()).is_err() {
-            return;
-        }
-        // Without the right to a finer timer the answers come later, as the lateness then shows.
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        while !stop.load(Ordering::Relaxed) {
-            self.is_rung.store(false, Ordering::Release);
-            let (finished, next) = self.follow();
-            self.answer_in_time(finished);
-            self.wait_until(next);
-        }
-    }
-
-    /// Answers requests, each due at its time. Whoever has an answer finds it in the lateness as well.
-    fn answer_in_time(&self, finished: Vec<(Finished<Token>, Instant)>) {
-        if finished.is_empty() {
-            return;
-        }
-        let mut lateness = locked(&self.lateness);
-        for (finished, due) in finished {
-            answer(finished);
-            let late_ns = Instant::now().saturating_duration_since(due).as_nanos();
-            lateness.record(late_ns as u64);
-        }
-    }
-
-    /// Lets the drive go on to the present. Returns the requests to answer now, with the times at which they were due,
-    /// and the time of the next look.
-    fn follow(&self) -> (Vec<(Finished<Token>, Instant)>, Instant) {
-        let mut state = locked(&self.state);
-        let State { disk, clock, due } = &mut *state;
-        let Some(clock) = *clock else { return (Vec::new(), Instant::now() + SLEEP_MAX) };
-        let now = clock.now();
-        disk.advance(now);
-        due.extend(disk.take_finished());
-        let mut finished = Vec::new();
-        while let Some(first) = due.pop_front_if(|first| first.done <= now) {
-            let instant = clock.instant(first.done);
-            finished.push((first, instant));
-        }
-        let next = due.front().map(|first| first.done).into_iter().chain(disk.next_event()).min();
-        let latest = Instant::now() + SLEEP_MAX;
-        let next = next.map_or(latest, |next: Nanos| clock.instant(next).min(latest));
-        (finished, next)
-    }
-
-    /// Waits until a moment, or until the next request.
-    fn wait_until(&self, moment: Instant) {
-        let is_rung = || self.is_rung.load(Ordering::Acquire);
-        loop {
-            let left = moment.saturating_duration_since(Instant::now());
-            if left.is_zero() || is_rung() {
-                return;
-            }
-            if left > AWAKE {
-                thread::park_timeout(left - AWAKE);
-            } else {
-                std::hint::spin_loop();
-            }
-        }
     }
 }
 

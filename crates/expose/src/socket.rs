@@ -14,7 +14,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
 use rustix::io::Errno;
-use rustix::net::{SendFlags, send};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 /// The place of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,6 +232,15 @@ impl Stream {
         }
     }
 
+    /// Reads what is there; 0 at the end of the stream.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] if nothing is there, and errors of the system.
+    pub fn receive_now(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        let received = of_either!(self, stream => recv(stream, bytes, RecvFlags::DONTWAIT));
+        Ok(received?.0)
+    }
+
     /// Ends the connection for both sides.
     pub fn end(&self) {
         // Whoever has gone already needs no word.
@@ -242,6 +251,12 @@ impl Stream {
 impl Read for Stream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         of_either!(self, stream => stream.read(bytes))
+    }
+}
+
+impl Read for &Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        of_either!(self, stream => { let mut stream = stream; stream.read(bytes) })
     }
 }
 

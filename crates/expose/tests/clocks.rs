@@ -46,6 +46,25 @@ fn answers_on_the_real_clock_are_never_early() {
 }
 
 #[test]
+fn nobody_keeps_the_time_awake_when_no_event_is_near() {
+    let shared = Arc::new(Shared::new(disk(config(&[])), Pace::Real { slowdown: 1 }));
+    serve_to(&shared, 2, |path| {
+        let mut clients = [Client::connect(path), Client::connect(path)];
+        for client in &mut clients {
+            let read = client.send(Action::Read, 0..4096, false, &[]);
+            client.push();
+            client.replies(&[read]);
+        }
+        // Both stay connected. Whoever has the turn to keep the time spins; the timekeeper takes it for a moment.
+        let end = Instant::now() + Duration::from_secs(20);
+        while shared.take_turn().is_none() {
+            assert!(Instant::now() < end, "somebody spins");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+#[test]
 fn time_without_requests_passes_on_the_real_clock_only() {
     for (pace, passes) in [(Pace::Real { slowdown: 1 }, true), (Pace::Fast, false)] {
         let shared = Shared::new(disk(config(&[])), pace);

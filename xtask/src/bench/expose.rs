@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::engine::median::Median;
-use super::scratch::ScratchDir;
+use super::scratch::{ScratchDir, process_cpu_ns};
 use crate::proc;
 use crate::workspace::Workspace;
 
@@ -172,11 +172,22 @@ fn beside_nbdkit(
     }))
 }
 
-/// Lateness of the answers on the real clock at a rate of reads.
+/// Lateness of the answers on the real clock at a rate of reads, and the processors that the server takes: meanwhile, and
+/// afterwards without a request.
 fn lateness(program: &Path, dir: &Path, rate: u32, seconds: u32) -> Result<Value> {
     let server = exposed(program, dir, FAST_DRIVE, "real")?;
+    let cpu_ns = || process_cpu_ns(server.child.id());
     let fio = Fio { socket: &server.socket, direction: "read", seconds };
+    let before_ns = cpu_ns()?;
     let iops = fio.iops(&[&format!("--rate_iops={rate}")])?;
+    let worked_ns = cpu_ns()?;
+    std::thread::sleep(Duration::from_secs(seconds.into()));
+    let second_ns = f64::from(seconds) * 1e9;
+    let busy = (worked_ns - before_ns) / second_ns;
+    let idle = (cpu_ns()? - worked_ns) / second_ns;
     let document = server.end()?;
-    Ok(json!({ "rate": rate, "iops": iops, "lateness_ns": document["lateness_ns"] }))
+    Ok(json!({
+        "rate": rate, "iops": iops, "lateness_ns": document["lateness_ns"],
+        "processors": busy, "processors_idle": idle,
+    }))
 }
