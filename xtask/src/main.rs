@@ -6,6 +6,7 @@
 mod bench;
 mod dist;
 mod fuzz;
+mod guest;
 mod kernel;
 mod log;
 mod proc;

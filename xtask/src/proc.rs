@@ -36,6 +36,15 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
         .with_context(|| format!("output of `{}` is not UTF-8", shown(command)))
 }
 
+/// The same for a program that talks much; its stderr is in the error of a failure.
+pub(crate) fn capture_quietly(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| cannot_start(command))?;
+    let talk = String::from_utf8_lossy(&output.stderr);
+    check(command, output.status).with_context(|| talk.trim().to_owned())?;
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("output of `{}` is not UTF-8", shown(command)))
+}
+
 /// Whether the command could be started and succeeded; its output is dropped.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command

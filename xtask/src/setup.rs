@@ -129,7 +129,8 @@ pub(crate) fn python_environment(workspace: &Workspace, log: Log) -> Result<()> 
     let mut venv = Command::new("python3");
     proc::stream(log, venv.args(["-m", "venv", ".venv"]).current_dir(workspace.root()))?;
     let mut pip = python(workspace);
-    pip.args(["-m", "pip", "install", "--quiet", "--requirement"]);
+    // Most files are never imported: to compile them all takes longer than to fetch them.
+    pip.args(["-m", "pip", "install", "--quiet", "--no-compile", "--requirement"]);
     proc::stream(log, pip.arg(requirements))?;
     std::fs::write(stamp, wanted)?;
     Ok(())

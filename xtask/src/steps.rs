@@ -1,7 +1,7 @@
 //! The steps of `cargo xtask test`: the action and the requirements of each.
 //!
 //! Order matters twice: a step stands after those in its `after`, and within a lane the steps run
-//! from top to bottom. Steps that measure time run alone, after both lanes have ended.
+//! from top to bottom. Steps that measure time run alone, after all lanes have ended.
 
 mod python;
 
@@ -43,15 +43,17 @@ impl Step {
     }
 }
 
-/// The lanes `Cargo` and `Side` run side by side. Cargo locks a directory of one profile, so that the release build, of
-/// which one core links the last minutes, stands beside the debug builds.
+/// The lanes `Cargo`, `Release` and `Side` run side by side. Cargo locks a directory of one profile, so that the release
+/// build, of which one core links the last minutes, stands beside the debug builds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Before everything else.
     First,
-    /// Steps that need the debug directory of cargo, and after them the tests of the release build.
+    /// Debug builds and their tests, and after them tests of the release binary.
     Cargo,
-    /// Release builds, steps of npm and pip, and the emulated machine: each keeps about one core busy.
+    /// Release builds, and the Python package, whose tests also start the release binary.
+    Release,
+    /// Steps of npm and pip, the browser, and the emulated machine: they wait for much of their time.
     Side,
     /// Steps that measure time or need the memory: they run alone.
     Alone,
@@ -140,6 +142,14 @@ pub(crate) const STEPS: &[Step] = &[
         run: schema::check,
     },
     Step {
+        name: "release",
+        what: "build the release binary, with the C library inside",
+        lane: Lane::Release,
+        not_before: WITH_PAGE,
+        run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
+        ..STEP
+    },
+    Step {
         name: "clippy",
         what: "does the Rust code compile without warnings?",
         lane: Lane::Cargo,
@@ -181,14 +191,6 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
-        name: "release",
-        what: "build the release binary, with the C library inside",
-        lane: Lane::Side,
-        not_before: WITH_PAGE,
-        run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
-        ..STEP
-    },
-    Step {
         name: "web-e2e",
         what: "does the page work in a browser?",
         lane: Lane::Side,
@@ -206,15 +208,6 @@ pub(crate) const STEPS: &[Step] = &[
             let mut test = workspace.cargo(["test", "--workspace", "--exclude", "xtask"]);
             proc::stream(log, test.arg("--no-fail-fast"))
         },
-        ..STEP
-    },
-    Step {
-        name: "py",
-        what: "does the Python package work: types, tests, examples in its documentation?",
-        lane: Lane::Cargo,
-        after: &["python-deps"],
-        not_before: Some("release"),
-        run: python::check,
         ..STEP
     },
     Step {
@@ -249,12 +242,21 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "golden",
         what: "does a release build of the simulator give the results of a debug build?",
-        lane: Lane::Cargo,
+        lane: Lane::Release,
         after: &["release"],
         run: |workspace, log| {
             let mut test = workspace.static_cargo(["test", "--package", "ssdlab-sim"]);
             proc::stream(log, test.args(["--test", "golden"]))
         },
+        ..STEP
+    },
+    Step {
+        name: "py",
+        what: "does the Python package work: types, tests, examples in its documentation?",
+        lane: Lane::Release,
+        after: &["python-deps"],
+        not_before: Some("release"),
+        run: python::check,
         ..STEP
     },
     Step {

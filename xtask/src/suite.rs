@@ -81,6 +81,7 @@ pub(crate) fn run(workspace: Workspace, args: &TestArgs, ci: bool) -> Result<boo
     let started = Instant::now();
     runner.run_lane(&steps, Lane::First);
     std::thread::scope(|scope| {
+        scope.spawn(|| runner.run_lane(&steps, Lane::Release));
         scope.spawn(|| runner.run_lane(&steps, Lane::Side));
         runner.run_lane(&steps, Lane::Cargo);
     });
@@ -109,7 +110,7 @@ fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
     Ok(STEPS.iter().filter(|step| wanted.contains(&step.name)).collect())
 }
 
-/// The state of the steps so far, for both lanes.
+/// The state of the steps so far, for all lanes.
 #[derive(Default)]
 struct Board {
     done: Mutex<BTreeMap<&'static str, Done>>,

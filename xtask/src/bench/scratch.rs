@@ -36,14 +36,28 @@ impl Drop for ScratchDir {
 pub(crate) fn children_cpu_ns() -> Result<f64> {
     let stat =
         std::fs::read_to_string("/proc/self/stat").context("CPU times need Linux's /proc")?;
-    children_ticks(&stat).map(|ticks| ticks * TICK_NS).context("/proc/self/stat is not as known")
+    ticks(&stat, CHILDREN).map(|ticks| ticks * TICK_NS).context("/proc/self/stat is not as known")
 }
 
-/// Fields 16 and 17 of proc(5): user and system ticks of the children waited for. The name in
-/// field 2 may hold spaces, so counting starts behind its closing bracket, at field 3.
-fn children_ticks(stat: &str) -> Option<f64> {
+/// CPU time of a process so far, user and system, in ns.
+pub(crate) fn process_cpu_ns(pid: u32) -> Result<f64> {
+    let path = format!("/proc/{pid}/stat");
+    let stat = std::fs::read_to_string(&path).with_context(|| path.clone())?;
+    ticks(&stat, OWN)
+        .map(|ticks| ticks * TICK_NS)
+        .with_context(|| format!("{path} is not as known"))
+}
+
+/// The first of two fields of proc(5) with user and system ticks: those of the process, and those of the children that
+/// it has waited for.
+const OWN: usize = 14;
+const CHILDREN: usize = 16;
+
+/// The sum of two fields of proc(5). The name in field 2 may hold spaces, so counting starts behind its closing bracket,
+/// at field 3.
+fn ticks(stat: &str, first_field: usize) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(')')?;
-    let mut ticks = fields.split_whitespace().skip(13).take(2);
+    let mut ticks = fields.split_whitespace().skip(first_field - 3).take(2);
     let (user, system): (f64, f64) = (ticks.next()?.parse().ok()?, ticks.next()?.parse().ok()?);
     Some(user + system)
 }
@@ -55,7 +69,8 @@ mod tests {
     #[test]
     fn ticks_are_read_behind_a_name_with_spaces() {
         let stat = "7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 30 12 20 0";
-        assert_eq!(children_ticks(stat), Some(42.0));
-        assert_eq!(children_ticks("nonsense"), None);
+        assert_eq!(ticks(stat, CHILDREN), Some(42.0));
+        assert_eq!(ticks(stat, OWN), Some(23.0));
+        assert_eq!(ticks("nonsense", OWN), None);
     }
 }

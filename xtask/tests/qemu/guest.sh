@@ -1,34 +1,7 @@
-#!/bin/busybox sh
-# The only process of the emulated machine. Runs ssdlab and the tools it is compared with, and
-# writes what each command said to the second serial port; the tests judge it.
+# The part of the tests in the emulated machine, after init.sh: runs ssdlab and the tools it is compared with; the tests
+# judge what each said.
 
-/bin/busybox --install -s /bin
-export PATH=/bin DM_DISABLE_UDEV=1
-mount -t devtmpfs dev /dev
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t tmpfs tmp /tmp
-mount -t tracefs trace /sys/kernel/tracing
-mkdir -p /run /mnt
-stty -F /dev/ttyS1 raw
-exec > /dev/ttyS1 2>&1
-while read -r module setting; do insmod "/modules/$module" $setting; done < /modules/order > /dev/null 2>&1
 mount -t configfs config /sys/kernel/config
-
-# run NAME COMMAND...: the command's output, its talk and its exit code, between marks.
-run() {
-    local name="$1"
-    shift
-    "$@" > /tmp/stdout 2> /tmp/stderr
-    local code=$?
-    echo "@@ begin $name"
-    cat /tmp/stdout
-    echo
-    echo "@@ stderr"
-    cat /tmp/stderr
-    echo
-    echo "@@ end $code"
-}
 
 # disk SERIAL [END]: the node of the drive with this serial, of several the one with this end.
 disk() {
@@ -77,6 +50,3 @@ EXPOSED=$(disk NVME-EXPOSED)
 STEADY=$(disk NVME-STEADY)
 
 . /scenarios.sh
-
-echo "@@ done"
-poweroff -f

@@ -9,7 +9,32 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::initramfs::{self, Kernel, program};
+use crate::guest::initramfs::{self, Content, Kernel};
+pub(crate) use crate::guest::records::Record;
+use crate::guest::records::{DONE, parse};
+
+/// Programs of the host for the machine.
+const PROGRAMS: [&str; 7] =
+    ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "nbd-client", "fio"];
+
+/// Drivers of the drives, in a valid order of loading.
+const MODULES: [&str; 12] = [
+    "nvme",
+    "ahci",
+    "sd_mod",
+    "dm-delay",
+    "dm-flakey",
+    "null_blk",
+    "zram",
+    "ext4",
+    "nbd",
+    "i2c-dev",
+    "i2c-stub",
+    "ltc4151",
+];
+
+const SCRIPTS: [(&str, &str); 2] =
+    [("guest.sh", include_str!("guest.sh")), ("scenarios.sh", include_str!("scenarios.sh"))];
 
 /// Longest time for boot and all scenarios, in seconds; usually they take a third of it.
 const TIME_MAX_S: &str = "600";
@@ -17,14 +42,6 @@ const TIME_MAX_S: &str = "600";
 /// The message of the kernel about a stopped processor. An emulated processor sometimes loses its
 /// timer for good, and the others then wait for it; no user program causes that.
 const STOPPED: &str = "soft lockup";
-
-/// Output and exit code of one command of the script.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
 
 impl Record {
     /// The record of `run NAME ...`.
@@ -62,7 +79,7 @@ fn records() -> &'static BTreeMap<String, Record> {
             let _ = writeln!(std::io::stderr(), "{text}:\n{console}");
             (written, console) = boot();
         }
-        assert!(written.contains("@@ done"), "the script did not end:\n{console}\n{written}");
+        assert!(written.contains(DONE), "the script did not end:\n{console}\n{written}");
         parse(&written)
     })
 }
@@ -73,13 +90,26 @@ pub(crate) fn binary() -> PathBuf {
     ssdlab.expect("set SSDLAB_BIN, or use `cargo xtask test --only qemu`")
 }
 
+/// The kernel in the directory that `SSDLAB_KERNEL` names.
+fn kernel() -> Kernel {
+    let dir = std::env::var_os("SSDLAB_KERNEL").map(PathBuf::from);
+    let dir = dir.expect("set SSDLAB_KERNEL, or use `cargo xtask test --only qemu`");
+    Kernel::find(dir).expect("a kernel")
+}
+
+fn program(name: &str) -> PathBuf {
+    initramfs::program(name).expect("a program")
+}
+
 /// Runs the machine to its end; returns the records of the script and the messages of the kernel.
 fn boot() -> (String, String) {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let work = scratch.path();
     let ssdlab = binary();
-    let (kernel, archive) = (Kernel::find(), work.join("initramfs"));
-    initramfs::pack(&kernel, &ssdlab, work, &archive);
+    let (kernel, archive) = (kernel(), work.join("initramfs"));
+    let content =
+        Content { programs: &PROGRAMS, ssdlab: &ssdlab, modules: &MODULES, scripts: &SCRIPTS };
+    initramfs::pack(&kernel, &content, work, &archive).expect("the machine is packed");
     let (written, console) = (work.join("written"), work.join("console"));
     let mut qemu = Command::new("timeout");
     qemu.arg(TIME_MAX_S).arg(program("qemu-system-x86_64"));
@@ -149,6 +179,9 @@ pub(crate) const EXPOSED_DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
 /// that of the drive.
 pub(crate) const STEADY_SLOWDOWN: u32 = 80;
 
+/// Longest time for a server of this machine to begin.
+const SERVER_PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// A simulated drive that the machine has as an NVMe disk; its server ends with it.
 struct Exposed {
     server: std::process::Child,
@@ -163,8 +196,10 @@ impl Exposed {
         command.args(["expose", EXPOSED_DRIVE, "--no-run", "--format", "json"]).args(args);
         command.arg("--nbd").arg(&socket).stdout(std::process::Stdio::null());
         let mut server = command.spawn().expect("the binary");
+        let end = std::time::Instant::now() + SERVER_PATIENCE;
         while std::os::unix::net::UnixStream::connect(&socket).is_err() {
             assert_eq!(server.try_wait().expect("a child"), None, "the server ended");
+            assert!(std::time::Instant::now() < end, "{command:?} serves nothing");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         Self { server, socket, id }
@@ -226,27 +261,4 @@ fn add_failing_drive(qemu: &mut Command, image: &Path) {
         },
     });
     qemu.arg("-blockdev").arg(failing.to_string());
-}
-
-/// Splits records of the form `@@ begin NAME`, stdout, `@@ stderr`, stderr, `@@ end CODE`.
-fn parse(written: &str) -> BTreeMap<String, Record> {
-    let mut records = BTreeMap::new();
-    for part in written.split("@@ begin ").skip(1) {
-        let (name, rest) = part.split_once('\n').unwrap_or((part, ""));
-        let (stdout, rest) = rest.split_once("\n@@ stderr\n").unwrap_or((rest, ""));
-        let (stderr, rest) = rest.split_once("\n@@ end ").unwrap_or((rest, ""));
-        let code = rest.lines().next().and_then(|code| code.trim().parse().ok()).unwrap_or(-1);
-        let record = Record { code, stdout: stdout.to_owned(), stderr: stderr.to_owned() };
-        records.insert(name.trim().to_owned(), record);
-    }
-    records
-}
-
-#[test]
-fn records_are_taken_apart() {
-    let records =
-        parse("x\n@@ begin a\n{}\n\n@@ stderr\nwhy\n\n@@ end 3\n@@ begin b\n\n@@ end 0\n");
-    assert_eq!(records["a"].code, 3);
-    assert_eq!((records["a"].stdout.as_str(), records["a"].stderr.as_str()), ("{}\n", "why\n"));
-    assert_eq!(records.len(), 2);
 }

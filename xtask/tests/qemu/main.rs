@@ -8,8 +8,9 @@
 mod commands;
 mod engines;
 mod faults;
+#[path = "../../src/guest/mod.rs"]
+mod guest;
 mod health;
-mod initramfs;
 mod latency;
 mod machine;
 mod passthrough;

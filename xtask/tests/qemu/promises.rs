@@ -151,6 +151,7 @@ fn agreed_sum(name: &str) -> &'static str {
 
 #[test]
 fn the_kernel_agrees_about_size_and_flags() {
+    Record::of("kernel-server").must_exit_with(0);
     Record::of("kernel-attached").must_exit_with(0);
     let sectors: u64 = Record::of("kernel-size").stdout.trim().parse().expect("a number");
     assert_eq!(sectors * 512, CAPACITY_BYTES);

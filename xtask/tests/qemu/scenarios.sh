@@ -271,7 +271,7 @@ mount -t debugfs debug /sys/kernel/debug
 ssdlab expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nbd /tmp/nbd --control /tmp/orders --contents /tmp/contents \
     --no-run --format json > /tmp/served 2> /tmp/said &
 server=$!
-until [ -S /tmp/nbd ]; do usleep 100000; done
+run kernel-server await /tmp/nbd $server /tmp/said
 # sums NAME: the first 66 MiB through the kernel, past its cache, and in the file of the server.
 sums() {
     blockdev --flushbufs /dev/nbd0
