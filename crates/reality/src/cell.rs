@@ -43,6 +43,17 @@ impl Cell {
         cell
     }
 
+    /// The same run on a drive of another scale, with settings such as `time=1s idle=0s` over its own.
+    #[must_use]
+    pub(crate) fn shortened(&self, scale: String, settings: &str) -> Self {
+        let pair = |text: &str| text.split_once('=').map(|(key, value)| (key.into(), value.into()));
+        let mut all: Pairs = settings.split(' ').filter_map(pair).collect();
+        let is_other = |(key, _): &&(String, String)| all.iter().all(|(short, _)| short != key);
+        let others: Pairs = self.settings.iter().filter(is_other).cloned().collect();
+        all.extend(others);
+        Self { settings: all, scale: Some(scale), ..self.clone() }
+    }
+
     /// The ratio of its times to those of full size.
     #[must_use]
     pub fn time_scale(&self) -> Ratio {
@@ -60,11 +71,7 @@ impl Cell {
     /// If the model, the test or a setting is refused, or the run does not complete.
     pub fn run(&self, library: &Path) -> Result<RunDir, String> {
         let test: Test = self.test.parse().map_err(|_| format!("no test `{}`", self.test))?;
-        let scale = self.scale.iter().map(|scale| ("scale".to_owned(), scale.clone()));
-        let keys: Pairs = scale.chain(self.values.iter().cloned()).collect();
-        let spec = format!("sim:{}", self.drive);
-        let mut target =
-            SimTarget::open(&spec, &self.drive, &keys).map_err(|error| error.to_string())?;
+        let mut target = self.open()?;
         let request = Request {
             settings: self.settings(),
             span: self.span()?,
@@ -83,6 +90,14 @@ impl Cell {
             RunStatus::Complete => RunDir::open(&outcome.dir).map_err(|error| error.to_string()),
             _ => Err(outcome.run.warnings.join("; ")),
         }
+    }
+
+    /// The simulated drive.
+    pub(crate) fn open(&self) -> Result<SimTarget, String> {
+        let scale = self.scale.iter().map(|scale| ("scale".to_owned(), scale.clone()));
+        let keys: Pairs = scale.chain(self.values.iter().cloned()).collect();
+        let spec = format!("sim:{}", self.drive);
+        SimTarget::open(&spec, &self.drive, &keys).map_err(|error| error.to_string())
     }
 
     fn span(&self) -> Result<SpanRequest, String> {

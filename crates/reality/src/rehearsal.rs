@@ -7,7 +7,7 @@
 
 use base::Ratio;
 
-use crate::cell::{Cell, Pairs};
+use crate::cell::Cell;
 use crate::validation::Experiment;
 
 /// The denominator of the scale of rehearsals.
@@ -23,7 +23,7 @@ const SHORT: [(&str, &str); 10] = [
     ("linear", ""),
     ("power", "settle=1s rest=1s time=1s"),
     ("pslc", "write_bytes=64MiB burst_bytes=16MiB pauses=8s,40s"),
-    ("sweep", ""),
+    ("sweep", "sweep_span=16MiB"),
     ("trim", "torture=1s"),
 ];
 
@@ -71,13 +71,7 @@ fn refused(reason: &str) -> String {
 fn short(cell: &Cell) -> Result<Cell, String> {
     let settings = SHORT.iter().find(|(test, _)| *test == cell.test);
     let (_, settings) = settings.ok_or_else(|| format!("no rehearsal of `{}`", cell.test))?;
-    let pair = |text: &str| text.split_once('=').map(|(key, value)| (key.into(), value.into()));
-    let mut all: Pairs = settings.split(' ').filter_map(pair).collect();
-    let others = cell.settings.iter().filter(|(key, _)| all.iter().all(|(short, _)| short != key));
-    let others: Pairs = others.cloned().collect();
-    all.extend(others);
-    let scale = Some(format!("1/{SCALE_DENOMINATOR}"));
-    Ok(Cell { settings: all, scale, ..cell.clone() })
+    Ok(cell.shortened(format!("1/{SCALE_DENOMINATOR}"), settings))
 }
 
 #[cfg(test)]

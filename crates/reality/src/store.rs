@@ -27,7 +27,7 @@ const REHEARSAL: &str = "rehearsal.txt";
 /// The file beside a run that names the last program whose rehearsal agreed.
 const PROGRAM: &str = "program.txt";
 
-/// The file of the figures of an experiment, and of other findings.
+/// The file of the figures of an experiment.
 const FIGURES: &str = "figures.json";
 
 /// The runs that are known so far, or the reason why there is none.
@@ -128,23 +128,12 @@ impl Store {
         jobs: usize,
         observer: &(dyn Fn(&Cell, &Result<RunDir, String>) + Sync),
     ) -> Runs {
-        let next = AtomicUsize::new(0);
-        let runs = Mutex::new(Runs::new());
-        let work = || {
-            while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let done = self.run(cell);
-                observer(cell, &done);
-                if let Ok(mut runs) = runs.lock() {
-                    runs.insert(cell.clone(), done);
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..jobs.max(1) {
-                scope.spawn(work);
-            }
+        let runs = in_parallel(cells, jobs, &|cell| {
+            let done = self.run(cell);
+            observer(cell, &done);
+            (cell.clone(), done)
         });
-        runs.into_inner().unwrap_or_default()
+        runs.into_iter().collect()
     }
 
     /// The figures of an experiment at a scale, done now if it has not been done and `may_run`.
@@ -173,27 +162,6 @@ impl Store {
         Ok(figures)
     }
 
-    /// The finding about cells, or `None` if there is none or the program behaves otherwise now. The question is a part
-    /// of the key.
-    #[must_use]
-    pub fn answer(&self, question: &str, cells: &[Cell]) -> Option<Vec<String>> {
-        self.finding(&answer_key(question, cells)?, &|| rehearsed(cells))
-    }
-
-    /// Keeps what was found out of cells.
-    ///
-    /// # Errors
-    /// If there is no model of a drive, or the answer cannot be written.
-    pub fn keep_answer(
-        &self,
-        question: &str,
-        cells: &[Cell],
-        answer: &[String],
-    ) -> Result<(), String> {
-        let key = answer_key(question, cells).ok_or("no model")?;
-        self.keep_finding(&key, &|| rehearsed(cells), &answer)
-    }
-
     fn finding<T: DeserializeOwned>(&self, key: &str, rehearse: &dyn Fn() -> String) -> Option<T> {
         let text = fs::read_to_string(self.known(key, rehearse)?.join(FIGURES)).ok()?;
         serde_json::from_str(&text).ok()
@@ -214,26 +182,33 @@ impl Store {
     }
 }
 
+/// The outcomes of a work on each item, some at the same time, in any order.
+pub(crate) fn in_parallel<T: Sync, U: Send>(
+    items: &[T],
+    jobs: usize,
+    work: &(dyn Fn(&T) -> U + Sync),
+) -> Vec<U> {
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    let take = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let outcome = work(item);
+            outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(take);
+        }
+    });
+    outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Size and age of the running program, or `None` if the system does not tell.
 fn program() -> Option<String> {
     let file = fs::metadata(std::env::current_exe().ok()?).ok()?;
     let age = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(format!("{} {}", file.len(), age.as_nanos()))
-}
-
-/// The rehearsals of cells, in order.
-fn rehearsed(cells: &[Cell]) -> String {
-    let of_cell = |(place, cell): (usize, &Cell)| {
-        let figures = rehearsal::of_cell(cell);
-        figures.lines().map(|line| format!("{place} {line}\n")).collect::<String>()
-    };
-    cells.iter().enumerate().map(of_cell).collect()
-}
-
-/// The name of the place of an answer, or `None` without a model of a drive.
-fn answer_key(question: &str, cells: &[Cell]) -> Option<String> {
-    let keys = cells.iter().map(run_key).collect::<Option<Vec<_>>>()?;
-    Some(hash([question, &keys.concat()]))
 }
 
 /// The name of the place of a cell: a hash of its command and of the values of its model, or `None` without a model of
@@ -253,7 +228,7 @@ fn key_of(drive: &str, what: &str) -> Option<String> {
     Some(hash([what, &table.to_string()]))
 }
 
-fn hash(texts: [&str; 2]) -> String {
+pub(crate) fn hash(texts: [&str; 2]) -> String {
     let mut hash = Fnv::EMPTY;
     for text in texts {
         hash.add([text.len() as u64]);

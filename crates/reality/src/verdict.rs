@@ -46,7 +46,7 @@ pub struct Judged {
 #[must_use]
 pub fn judge(fingerprint: &Fingerprint, scale: Option<&str>, runs: &Runs) -> Judged {
     let measurements: Vec<_> = fingerprint.measurements(scale).collect();
-    judge_of(fingerprint, &measurements, runs)
+    judged(fingerprint, &measurements, runs, &Record::default())
 }
 
 /// Judges a fingerprint at full size, by the record where there is no run.
@@ -54,15 +54,6 @@ pub fn judge(fingerprint: &Fingerprint, scale: Option<&str>, runs: &Runs) -> Jud
 pub fn judge_or_recall(fingerprint: &Fingerprint, runs: &Runs, record: &Record) -> Judged {
     let measurements: Vec<_> = fingerprint.measurements(None).collect();
     judged(fingerprint, &measurements, runs, record)
-}
-
-/// Judges a fingerprint by the runs of these figures.
-pub(crate) fn judge_of(
-    fingerprint: &Fingerprint,
-    measurements: &[(&String, Measurement)],
-    runs: &Runs,
-) -> Judged {
-    judged(fingerprint, measurements, runs, &Record::default())
 }
 
 fn judged(
@@ -94,9 +85,14 @@ fn judged(
     }
     let all = &fingerprint.expectations;
     let failed: Vec<_> = all.iter().filter(|expectation| !expectation.holds(&values)).collect();
-    let holds = (all.len() - failed.len()) as f64 >= fingerprint.share.as_f64() * all.len() as f64;
+    let holds = is_enough(fingerprint, all.len() - failed.len());
     let verdict = if holds { Verdict::Holds } else { Verdict::DoesNotHold };
     Judged { values, verdict, failed: failed.iter().map(ToString::to_string).collect(), origins }
+}
+
+/// Whether a claim holds if so many of its expectations do.
+pub(crate) fn is_enough(fingerprint: &Fingerprint, count: usize) -> bool {
+    count as f64 >= fingerprint.share.as_f64() * fingerprint.expectations.len() as f64
 }
 
 /// Notes the figures of a fingerprint that runs give, with the version of the program.
