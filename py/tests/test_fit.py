@@ -59,6 +59,33 @@ def test_no_model_explains_two_drives_at_once() -> None:
     assert refused.value.fit is not None and refused.value.fit.worst() > 0.05
 
 
+def test_latencies_tell_two_drives_apart_whose_rates_one_model_explains() -> None:
+    one = ssdlab.Drive(BASE, scale=SCALE)
+    other = ssdlab.Drive(BASE, scale=SCALE, gc__pacing="watermark")
+    mixed = measured(one, None) + measured(other, "35%")
+    with pytest.raises(ssdlab.NoModelError, match="latency_steady_ns_p50") as refused:
+        ssdlab.fit(mixed, BASE, scale=SCALE)
+    assert refused.value.fit is not None
+    beyond = {it.figure for it in refused.value.fit.residuals if it.excess > 1}
+    assert beyond and all(name.startswith("latency_steady_ns") for name in beyond)
+
+
+def test_reads_tell_the_dies_and_known_values_stay() -> None:
+    base = "samsung-840-pro-256gb"
+    dies = {"nand__dies_per_channel": 3, "nand__blocks_per_plane": 5461}
+    hidden = ssdlab.Drive(base, scale=SCALE, nand__read_ns=60_000, **dies)
+    depths = {"time": "1s", "write_bytes": "1MiB", "queue_depths": "1,4,16"}
+    run = ssdlab.simulate(hidden, "qd-sweep", seed=11, settings=depths)
+    known = ["effective_spare", "program_ns", "relocate_ns", "write_command_ns", "pacing"]
+    known += ["link_bytes_per_s", "read_command_ns", "read_latency_ns", "write_latency_ns"]
+    fitted = ssdlab.fit([run], base, known=known, scale=SCALE)
+    assert [it.name for it in fitted.estimates] == ["read_ns", "dies_per_channel"]
+    # The base model has four.
+    assert fitted["dies_per_channel"].value == 3
+    assert not fitted.undetermined
+    assert fitted["read_ns"].value == pytest.approx(60_000, rel=0.02)
+
+
 def test_a_faulty_question_is_refused(run: ssdlab.Run) -> None:
     with pytest.raises(ssdlab.UsageError, match="of its size"):
         ssdlab.fit([run], BASE)

@@ -13,10 +13,15 @@ mod bench;
 mod choices;
 mod closed_form;
 mod figures;
+mod guess;
 mod imported;
+mod least_squares;
 mod measured;
+mod noise;
 mod search;
+mod searched;
 mod values;
+mod verdict;
 
 pub use answer::{Choice, Estimate, Fit, Refusal, Residual};
 pub use closed_form::write_amplification;
@@ -28,25 +33,22 @@ use result::import::IMPORTED;
 use result::schema::Run;
 use run::RunError;
 
-use self::bench::{Bench, Simulated};
-use self::choices::DECIDES;
-use self::figures::{FILL_RATE, Figures, NOISE};
+use self::bench::Bench;
+use self::choices::{DECIDES, misfit_of};
+use self::figures::{Figures, NOISE};
 use self::measured::Measured;
-use self::search::{Best, Problem};
-use self::values::{Base, LINK, PROGRAM, Point, READ, READ_COMMAND, SPARE, Settings, VALUES};
+use self::search::{Best, Problem, Told};
+use self::searched::{Searched, persistent};
+use self::values::{Base, PACING, PROGRAM, Point, SPARE, Settings, VALUES};
 use crate::pool::Limits;
 
 /// Half of a 95% interval in standard deviations.
 const INTERVAL: f64 = 1.96;
 /// Difference of the sizes of two drives that are the same.
 const SAME_SIZE: f64 = 0.02;
-/// Difference of two shares of the LBA space that must show in the steady rate.
-const OTHER_SPARE: f64 = 0.05;
 
-/// Most searches after the first one from the same start.
-const RESTARTS: usize = 3;
-/// Share of the sum of squares that a search must leave at most to be repeated.
-const PAYS: f64 = 0.8;
+/// The name of the number of dies in an answer.
+const DIES: &str = "dies_per_channel";
 
 /// The question of a fit.
 #[derive(Clone, Debug)]
@@ -57,10 +59,13 @@ pub struct Question<'a> {
     pub hold_out: &'a [Run],
     /// The model that gives all other values: a built-in name, or the path of a file.
     pub base: &'a str,
+    /// Names of values that are right in the base model and that the fit leaves alone, such as
+    /// `dies_per_channel` or `pacing`.
+    pub known: &'a [String],
     /// Simulated share of the drive.
     pub scale: Ratio,
-    /// Relative error of a rate beyond which the model does not explain the runs. A figure with more
-    /// noise than a rate has as much more.
+    /// Relative error of a rate beyond which the model does not explain the runs. A figure of a kind with
+    /// more noise than a rate has as much more, and each at least three times its measured noise.
     pub tolerance: f64,
     /// Seed of the simulations.
     pub seed: u64,
@@ -69,8 +74,9 @@ pub struct Question<'a> {
 /// Fits a model; `ended` is called after each simulation.
 ///
 /// # Errors
-/// [`RunError::Usage`] for runs that are no runs of one drive, or no base model for it;
-/// [`RunError::Target`] with [`target::IoError::Interrupted`] after a stop.
+/// [`RunError::Usage`] for runs that are no runs of one drive, or no base model for it, or a name in
+/// [`Question::known`] that is of no value; [`RunError::Target`] with [`target::IoError::Interrupted`]
+/// after a stop.
 pub fn fit(
     question: &Question<'_>,
     limits: Limits,
@@ -89,39 +95,33 @@ pub fn fit(
     check(&base, question, &used, &held_out)?;
     let runs: Vec<&Measured> = used.iter().collect();
     let told: Vec<&Figures> = used.iter().map(|run| &run.figures).collect();
-    let open = VALUES.iter().map(|value| base.is_open(value, &told)).collect();
+    let is_known = |name: &str| question.known.iter().any(|known| known == name);
+    let open = |value| base.is_open(value, &told) && !is_known(value.name);
+    let open = VALUES.iter().map(open).collect();
     let sizes = (question.scale, question.seed);
     let mut bench = Bench::new(&base, sizes, open, limits, (stop, ended))?;
     let asked = bench.open.clone();
 
-    let best = best_of_starts(&mut bench, &runs, question.tolerance)?;
-    let (best, mut dies_sure) = choices::dies(&mut bench, &runs, best)?;
-    let (mut best, pacing) =
-        with_pacing(&mut bench, &runs, best, good_misfit(&runs, question.tolerance))?;
-    if pacing.value != base.pacing() {
-        (best, dies_sure) = choices::dies(&mut bench, &runs, best)?;
-    }
-    let (best, told_values) = determined(&mut bench, &runs, best)?;
+    let choose = Choose { dies: !is_known(DIES), pacing: !is_known("pacing") };
+    let found = found(&mut bench, &runs, &choose)?;
+    let (best, told) = determined(&mut bench, &runs, found.best)?;
 
     let all: Vec<&Measured> = used.iter().chain(&held_out).collect();
     let simulated = bench.at(std::slice::from_ref(&best.point), &all)?.remove(0);
-    let residuals = residuals(&all, &simulated, question.tolerance);
-    let wide = spread(&residuals, &runs);
-    let mut estimates = estimates(&bench, &asked, &best.point, &told_values, wide);
-    if let Some(dies) = dies_estimate(&runs, &best.point, dies_sure) {
-        let of_a_die = |it: &&mut Estimate| !dies_sure && OF_A_DIE.contains(&it.name.as_str());
-        estimates.iter_mut().filter(of_a_die).for_each(unsure);
-        estimates.push(dies);
-    }
+    let mut residuals = verdict::residuals(&bench, &all, &simulated, question.tolerance);
+    residuals.extend(verdict::of_latencies(&mut bench, &runs, &best.point, question.tolerance)?);
+    let wide = spread(&residuals, &bench, &runs, &told);
+    let estimates = estimates(&bench, &asked, &best.point, &told, (wide, &found.dies));
     let mut tests: Vec<String> = runs.iter().map(|run| run.test_name().to_owned()).collect();
     tests.sort();
     tests.dedup();
-    let refusal = refusal(&residuals, &runs, &bench, question.tolerance, &simulated);
+    let has_cleaning = told[SPARE].determined || is_known(VALUES[SPARE].name);
+    let refusal = verdict::refusal(&residuals, &runs, has_cleaning, question.tolerance, &simulated);
     Ok(Fit {
         base: question.base.to_owned(),
         scale: question.scale.to_string(),
         estimates,
-        choices: vec![pacing],
+        choices: found.pacing.into_iter().collect(),
         residuals,
         settings: bench.settings(&best.point),
         simulations: bench.simulations(),
@@ -129,6 +129,81 @@ pub fn fit(
         tests,
         refusal,
     })
+}
+
+/// Whether the fit must find the dies and the pacing.
+struct Choose {
+    dies: bool,
+    pacing: bool,
+}
+
+/// The best point, and the values that are no continuous numbers.
+struct Found {
+    best: Best,
+    /// The best point with each number of dies that explains the figures; empty if nothing tells them, or
+    /// they are known.
+    dies: Vec<Point>,
+    /// The pacing, or `None` if it is known.
+    pacing: Option<Choice>,
+}
+
+/// Finds pacing and dies by the figures that tell them alone, then all values.
+fn found(bench: &mut Bench<'_>, runs: &[&Measured], choose: &Choose) -> Result<Found, RunError> {
+    let mut start = guess::first(bench, runs)?;
+    if choose.pacing && guessed_pacing(bench, runs, &start)? {
+        start = guess::first(bench, runs)?;
+    }
+    noise::measure(bench, runs, &start)?;
+    let mut starts = if choose.dies { choices::dies(bench, runs, &start)? } else { Vec::new() };
+    let has_dies = !starts.is_empty();
+    if !has_dies {
+        starts.push(start);
+    }
+    let figures = runs.iter().map(|run| run.figures.len()).sum();
+    let mut searched = Searched::new(figures);
+    searched.all(bench, runs, &starts[..1])?;
+    // Noise depends on the point: that of the first guess may be far away.
+    noise::measure(bench, runs, &searched.best().point.clone())?;
+    starts[0] = searched.best().point.clone();
+    searched = Searched::new(figures);
+    searched.all(bench, runs, &starts)?;
+    searched.elsewhere(bench, runs, has_dies)?;
+    let mut pacing = None;
+    if choose.pacing {
+        let before = bench.pacing().to_owned();
+        let (best, choice) = with_pacing(bench, runs, searched.best().clone(), searched.good())?;
+        pacing = Some(choice);
+        if bench.pacing() == before {
+            searched.add(best);
+        } else {
+            let others = searched.about_as_good(&best.point);
+            searched = Searched::new(figures);
+            searched.add(best);
+            searched.all(bench, runs, &others)?;
+            searched.elsewhere(bench, runs, has_dies)?;
+        }
+    }
+    let dies = if has_dies { searched.dies() } else { Vec::new() };
+    Ok(Found { best: searched.best().clone(), dies, pacing })
+}
+
+/// Takes the pacing with the latencies of the runs for the search, and tells whether it is another one than
+/// before. Only where a simulation of the size of a run is as cheap as any other.
+fn guessed_pacing(
+    bench: &mut Bench<'_>,
+    runs: &[&Measured],
+    guess: &Point,
+) -> Result<bool, RunError> {
+    if runs.iter().any(|run| run.scale != Some(bench.scale)) {
+        return Ok(false);
+    }
+    let ranked = choices::pacings(bench, runs, guess)?;
+    let of_base = misfit_of(&ranked, bench.base.pacing());
+    let other = ranked.first().filter(|best| best.0 < of_base - DECIDES);
+    if let Some((_, pacing)) = other {
+        bench.fixed.insert(PACING.to_owned(), (*pacing).to_owned());
+    }
+    Ok(other.is_some())
 }
 
 /// Refuses runs that are not of one drive of the size of the base model.
@@ -139,6 +214,13 @@ fn check(
     held_out: &[Measured],
 ) -> Result<(), RunError> {
     let usage = |fault: String| Err(RunError::Usage(fault));
+    let is_value = |name: &str| VALUES.iter().any(|value| value.name == name);
+    let others = [DIES, "pacing"];
+    let is_free = |name: &&String| !is_value(name) && !others.contains(&name.as_str());
+    if let Some(name) = question.known.iter().find(is_free) {
+        let names = VALUES.iter().map(|value| value.name).chain(others).collect::<Vec<_>>();
+        return usage(format!("known value `{name}`; expected one of {}", names.join(", ")));
+    }
     if used.is_empty() {
         return usage("no run to fit; expected the runs of one drive".to_owned());
     }
@@ -160,288 +242,226 @@ fn check(
     Ok(())
 }
 
-/// The better of the searches from the closed forms and, if that misses a figure, from the base model.
-fn best_of_starts(
-    bench: &mut Bench<'_>,
-    runs: &[&Measured],
-    tolerance: f64,
-) -> Result<Best, RunError> {
-    let (dies, good) = (bench.base.dies(), good_misfit(runs, tolerance));
-    let guess = first_guess(bench, runs)?;
-    let best = persistent(bench, runs, dies, &guess, good)?;
-    if best.misfit < good {
-        return Ok(best);
-    }
-    let start = bench.base.point();
-    let other = persistent(bench, runs, dies, &start, good)?;
-    Ok(if other.misfit < best.misfit { other } else { best })
-}
-
-/// A sum of squares that explains the figures: an average of half the tolerance.
-fn good_misfit(runs: &[&Measured], tolerance: f64) -> f64 {
-    let figures: usize = runs.iter().map(|run| run.figures.len()).sum();
-    figures as f64 * (tolerance / NOISE / 2.0).powi(2)
-}
-
-/// A search that begins again at its end, while that pays: a value without an effect at the start of a
-/// search stays there, and has one elsewhere.
-fn persistent(
-    bench: &mut Bench<'_>,
-    runs: &[&Measured],
-    dies: u32,
-    start: &Point,
-    good: f64,
-) -> Result<Best, RunError> {
-    let mut best = Problem::new(bench, runs, dies).solved(start)?;
-    for _ in 0..RESTARTS {
-        if best.misfit < good {
-            break;
-        }
-        let again = Problem::new(bench, runs, dies).solved(&best.point)?;
-        let pays = again.misfit < best.misfit * PAYS;
-        if again.misfit < best.misfit {
-            best = again;
-        }
-        if !pays {
-            break;
-        }
-    }
-    Ok(best)
-}
-
-/// The closed forms: the ratio of two steady rates gives the spare area, the fill the program time, and
-/// reads at most depth the read time, each if nothing else limits it.
-fn first_guess(bench: &mut Bench<'_>, runs: &[&Measured]) -> Result<Point, RunError> {
-    let mut guess = bench.base.point();
-    let steady = |run: &&&Measured| run.figures.contains_key("iops_steady_mean");
-    let rate = |run: &Measured| run.figures["iops_steady_mean"].value;
-    let slow = runs.iter().filter(steady).max_by(|a, b| a.kept.total_cmp(&b.kept));
-    let fast = runs.iter().filter(steady).min_by(|a, b| a.kept.total_cmp(&b.kept));
-    if let (Some(slow), Some(fast)) = (slow, fast)
-        && slow.kept - fast.kept > OTHER_SPARE
-    {
-        let ratio = rate(fast) / rate(slow);
-        guess.logs[SPARE] = closed_form::spare_of_ratio(slow.kept, fast.kept, ratio).ln();
-    }
-    let simulated = bench.at(std::slice::from_ref(&guess), runs)?.remove(0);
-    for (place, is_of, exponent) in LIMITED {
-        let pairs = runs.iter().zip(&simulated).flat_map(|(run, simulated)| {
-            let named = run.figures.iter().filter(|(name, _)| is_of(name));
-            named.filter_map(|(name, it)| Some((it.value, simulated.figures.get(name)?.value)))
-        });
-        let highest = pairs.max_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((measured, model)) = highest {
-            guess.logs[place] += exponent * (model / measured).ln();
-        }
-    }
-    Ok(guess)
-}
-
-/// The place of a value, the figures that it limits, and the sign of its effect.
-type Limit = (usize, fn(&str) -> bool, f64);
-
-/// The stages that limit a figure.
-const LIMITED: [Limit; 4] = [
-    (PROGRAM, |name| name == FILL_RATE, 1.0),
-    (READ, is_random_read_rate, 1.0),
-    (READ_COMMAND, is_random_read_rate, 1.0),
-    (LINK, |name| name == "corners.sequential_read.iops", -1.0),
-];
-
-fn is_random_read_rate(name: &str) -> bool {
-    figures::is_of_reads(name) && name.ends_with(".iops") && !name.contains("sequential")
-}
-
-/// The pacing of the model, and the best point with it.
+/// The pacing of the model, and the best point with it. A search with another pacing begins at the best point; one that
+/// failed from a worse point is tried again, if the latencies speak for it.
 fn with_pacing(
     bench: &mut Bench<'_>,
     runs: &[&Measured],
-    best: Best,
+    mut best: Best,
     good: f64,
 ) -> Result<(Best, Choice), RunError> {
     let of_base = bench.base.pacing().to_owned();
-    let found = choices::pacing(bench, runs, &best.point)?.map(str::to_owned);
-    let mut best = best;
-    let mut value = found.clone().unwrap_or(of_base.clone());
-    if value != of_base {
-        best = paced(bench, runs, &best.point, &value, good)?;
-    }
-    if best.misfit > good {
-        for pacing in choices::PACINGS {
-            let other = paced(bench, runs, &best.point, pacing, good)?;
-            if other.misfit < best.misfit - DECIDES {
-                (best, value) = (other, pacing.to_owned());
-            }
+    let mut value = bench.pacing().to_owned();
+    let mut ranked = choices::pacings(bench, runs, &best.point)?;
+    // Pacings that were tried at all, and from the best point so far.
+    let (mut tried, mut from_here) = (vec![value.clone()], vec![value.clone()]);
+    loop {
+        let is_better = |name: &str| {
+            let is_ranked = ranked.iter().any(|it| it.1 == name);
+            is_ranked && misfit_of(&ranked, name) < misfit_of(&ranked, &value) - DECIDES
+        };
+        let is_next = |name: &&str| {
+            let is_fresh = |tried: &[String]| !tried.iter().any(|it| it == name);
+            is_fresh(&from_here) && (is_better(name) || best.misfit > good && is_fresh(&tried))
+        };
+        let Some(pacing) = choices::PACINGS.into_iter().find(is_next) else { break };
+        tried.push(pacing.to_owned());
+        from_here.push(pacing.to_owned());
+        let before = bench.fixed.clone();
+        bench.fixed.insert(PACING.to_owned(), pacing.to_owned());
+        let other = persistent(bench, runs, &best.point, good)?;
+        // Latencies only add to the sum: simulating them is no use where the figures alone decide.
+        let bound = best.misfit + misfit_of(&ranked, &value) - DECIDES;
+        let of_other = if other.misfit < bound {
+            choices::pacings(bench, runs, &other.point)?
+        } else {
+            Vec::new()
+        };
+        if other.misfit + misfit_of(&of_other, pacing) < bound {
+            (best, value, ranked) = (other, pacing.to_owned(), of_other);
+            from_here = vec![value.clone()];
+        } else {
+            bench.fixed = before;
         }
     }
-    let determined = found.is_some_and(|found| found == value);
-    bench.fixed = Settings::new();
-    if determined || value != of_base {
+    let determined = choices::decided(&ranked).is_some_and(|it| it == value);
+    if !determined && value == of_base {
+        bench.fixed = Settings::new();
+    } else {
         bench.fixed.insert(PACING.to_owned(), value.clone());
     }
     Ok((best, Choice { name: "pacing".to_owned(), key: PACING.to_owned(), value, determined }))
 }
 
-/// Key of the pacing in a model.
-const PACING: &str = "gc.pacing";
-
-/// The best point near one with a pacing.
-fn paced(
-    bench: &mut Bench<'_>,
-    runs: &[&Measured],
-    start: &Point,
-    pacing: &str,
-    good: f64,
-) -> Result<Best, RunError> {
-    bench.fixed = Settings::from([(PACING.to_owned(), pacing.to_owned())]);
-    persistent(bench, runs, start.dies, start, good)
-}
-
-/// Values whose prior explains the figures as well return to it, and the search goes on for the others.
-/// Values that the figures only tell together stay where the search put them, and are not determined.
+/// Values without a say in any figure return to their prior, if the figures are explained about as well
+/// there: all of them, or else each that can.
 fn determined(
     bench: &mut Bench<'_>,
     runs: &[&Measured],
-    mut best: Best,
-) -> Result<(Best, Told), RunError> {
-    loop {
-        let dies = best.point.dies;
-        let (dropped, errors) = Problem::new(bench, runs, dies).undetermined(&best.point)?;
-        if dropped.is_empty() {
-            return Ok((best, Told { errors, unsure: Vec::new() }));
+    best: Best,
+) -> Result<(Best, Vec<Told>), RunError> {
+    let told = Problem::new(bench, runs, best.point.dies).told(&best.point)?;
+    let silent: Vec<usize> = (0..VALUES.len()).filter(|place| told[*place].silent).collect();
+    let figures = runs.iter().map(|run| run.figures.len()).sum::<usize>() as f64;
+    // One deviation of a sum of squares by chance.
+    let most = best.misfit + (2.0 * figures).sqrt() * (best.misfit / figures).max(1.0);
+    let mut now = best;
+    let each = silent.iter().map(|place| vec![*place]);
+    for places in [silent.clone()].into_iter().chain(each) {
+        let (open, mut point) = (bench.open.clone(), now.point.clone());
+        for place in places {
+            bench.open[place] = false;
+            point.logs[place] = bench.base.point().logs[place];
         }
-        let (open, prior) = (bench.open.clone(), bench.base.point());
-        let mut start = best.point.clone();
-        for place in &dropped {
-            bench.open[*place] = false;
-            start.logs[*place] = prior.logs[*place];
-        }
-        let other = Problem::new(bench, runs, dies).solved(&start)?;
-        if other.misfit > best.misfit + DECIDES {
+        let problem = Problem::new(bench, runs, point.dies);
+        let misfit = problem.misfits(std::slice::from_ref(&point))?[0];
+        if misfit < most {
+            now = Best { point, misfit };
+        } else {
             bench.open = open;
-            let errors = Problem::new(bench, runs, dies).all_deviations(&best.point)?;
-            return Ok((best, Told { errors, unsure: dropped }));
         }
-        best = other;
     }
+    Ok((now, told))
 }
 
-/// The words of the figures about the values.
-struct Told {
-    /// Deviations of the logarithms, by place.
-    errors: Vec<f64>,
-    /// Places of the values that the figures tell only together with others.
-    unsure: Vec<usize>,
-}
-
-fn residuals(runs: &[&Measured], simulated: &[Simulated], tolerance: f64) -> Vec<Residual> {
-    let of = |(run, simulated): (&&Measured, &Simulated)| {
-        let residual = |(name, measured): (&String, &figures::Figure)| Residual {
-            run: run.id.clone(),
-            figure: name.clone(),
-            measured: measured.value,
-            model: simulated.figures.get(name).map(|it| it.value),
-            permitted: tolerance * measured.noise / NOISE,
-            held_out: run.held_out,
-        };
-        run.figures.iter().map(residual).collect::<Vec<_>>()
-    };
-    runs.iter().zip(simulated).flat_map(of).collect()
-}
-
-/// Width of the intervals over that of the noise of simulations, from the residuals.
-fn spread(residuals: &[Residual], runs: &[&Measured]) -> f64 {
+/// Width of the intervals over that of the noise, from the residuals: each value that the figures
+/// determine takes one of them.
+fn spread(residuals: &[Residual], bench: &Bench<'_>, runs: &[&Measured], told: &[Told]) -> f64 {
     let noise = |it: &Residual| {
-        let run = runs.iter().find(|run| run.id == it.run);
-        run.and_then(|run| run.figures.get(&it.figure)).map(|figure| figure.noise)
+        let run =
+            runs.iter().find(|run| run.id == it.run && run.figures.contains_key(&it.figure))?;
+        Some(bench.noise.of(&run.id, &it.figure, run.figures[&it.figure].noise))
     };
     let used = residuals.iter().filter(|it| !it.held_out);
     let squares: Vec<f64> = used.filter_map(|it| Some((it.error() / noise(it)?).powi(2))).collect();
-    (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt().max(1.0)
+    let free = squares.len().saturating_sub(told.iter().filter(|it| it.determined).count());
+    (squares.iter().sum::<f64>() / free.max(1) as f64).sqrt().max(1.0)
 }
 
+/// The estimates; `wide` is the width of the intervals over that of the noise, `dies` has a point for each number of
+/// dies that explains the figures.
 fn estimates(
     bench: &Bench<'_>,
     asked: &[bool],
     point: &Point,
-    told: &Told,
-    wide: f64,
+    told: &[Told],
+    (wide, dies): (f64, &[Point]),
 ) -> Vec<Estimate> {
+    let factor = |place: usize| (INTERVAL * told[place].error * wide).exp();
+    let of_dies = |place: usize| dies.len() > 1 && OF_A_DIE.contains(&VALUES[place].name);
     let of = |place: usize| {
-        let value = point.logs[place].exp();
-        let determined = bench.open[place] && !told.unsure.contains(&place);
-        let factor = (INTERVAL * told.errors[place] * wide).exp();
-        Estimate {
-            name: VALUES[place].name.to_owned(),
-            key: VALUES[place].key.to_owned(),
-            value,
-            low: determined.then_some(value / factor),
-            high: determined.then_some(value * factor),
-            determined,
-        }
+        let determined = told[place].determined && !of_dies(place);
+        let (name, key) = (VALUES[place].name, VALUES[place].key);
+        estimate((name, key), point.logs[place].exp(), determined.then(|| factor(place)))
     };
-    (0..VALUES.len()).filter(|place| asked[*place]).map(of).collect()
+    let mut all: Vec<_> = (0..VALUES.len()).filter(|place| asked[*place]).map(of).collect();
+    if asked[PROGRAM] {
+        let channels = bench.base.channels();
+        let rate = |it: &Point| f64::from(it.dies) * channels * 1e9 / it.logs[PROGRAM].exp();
+        let told = told[PROGRAM].determined.then(|| factor(PROGRAM));
+        let mut programs = estimate(PROGRAMS, rate(point), told);
+        // Another number of dies may explain the figures with another rate.
+        for other in dies.iter().map(rate) {
+            programs.low = programs.low.zip(told).map(|(low, factor)| low.min(other / factor));
+            programs.high = programs.high.zip(told).map(|(high, factor)| high.max(other * factor));
+        }
+        all.push(programs);
+    }
+    if !dies.is_empty() {
+        let key = "nand.dies_per_channel";
+        all.push(estimate((DIES, key), point.dies.into(), (dies.len() == 1).then_some(1.0)));
+    }
+    all
+}
+
+/// An estimate with an interval of a factor to both sides, or without one.
+fn estimate((name, key): (&str, &str), value: f64, factor: Option<f64>) -> Estimate {
+    Estimate {
+        name: name.to_owned(),
+        key: key.to_owned(),
+        value,
+        low: factor.map(|factor| value / factor),
+        high: factor.map(|factor| value * factor),
+        determined: factor.is_some(),
+    }
 }
 
 /// Values that scale with the number of dies: unknown dies leave them unknown.
 const OF_A_DIE: [&str; 2] = ["program_ns", "read_ns"];
+/// Multi-plane programs a second of all dies, which writes determine where they leave dies and program time open; and
+/// the keys behind it.
+const PROGRAMS: (&str, &str) = ("programs_per_s", "nand.dies_per_channel / nand.program_ns");
 
-fn unsure(estimate: &mut Estimate) {
-    (estimate.low, estimate.high, estimate.determined) = (None, None, false);
-}
+#[cfg(test)]
+mod tests {
+    use std::slice;
 
-/// The dies of a channel: an estimate of a whole number.
-fn dies_estimate(runs: &[&Measured], point: &Point, determined: bool) -> Option<Estimate> {
-    let told = runs.iter().any(|run| run.figures.keys().any(|name| figures::is_of_reads(name)));
-    told.then(|| Estimate {
-        name: "dies_per_channel".to_owned(),
-        key: "nand.dies_per_channel".to_owned(),
-        value: point.dies.into(),
-        low: determined.then_some(point.dies.into()),
-        high: determined.then_some(point.dies.into()),
-        determined,
-    })
-}
+    use super::*;
 
-/// The reason against the model, if there is one.
-fn refusal(
-    residuals: &[Residual],
-    runs: &[&Measured],
-    bench: &Bench<'_>,
-    tolerance: f64,
-    simulated: &[Simulated],
-) -> Option<Refusal> {
-    if let Some(fault) = simulated.iter().find_map(|it| it.fault.as_ref()) {
-        let message =
-            format!("no model explains the runs: the best one cannot be simulated: {fault}");
-        return Some(Refusal { reason: "no-model".to_owned(), message });
+    const BASE: &str = "intel-ssd-750-400gb";
+
+    fn asked_with(known: &[String]) -> String {
+        let scale = "1/1024".parse().expect("a ratio");
+        let question = Question {
+            runs: &[],
+            hold_out: &[],
+            base: BASE,
+            known,
+            scale,
+            tolerance: 0.05,
+            seed: 1,
+        };
+        let answer = fit(&question, Limits::new(Some(1)), &AtomicBool::new(false), &|_| ());
+        answer.expect_err("there is no run").to_string()
     }
-    let used = residuals.iter().filter(|it| !it.held_out);
-    let excess = |it: &&Residual| it.error().abs() / it.permitted;
-    let worst = used.max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
-    if excess(&worst) > 1.0 {
-        let Residual { figure, run, measured, permitted, .. } = worst;
-        let model = worst.model.map_or("none".to_owned(), |model| format!("{model:.4}"));
-        let message = format!(
-            "no model explains the runs: {figure} of {run} is {measured:.4}, and the best model has {model}; \
-             expected at most {:.0}% of difference",
-            permitted * 100.0
+
+    #[test]
+    fn a_known_value_must_be_one_of_the_fit() {
+        let message = asked_with(&["dies".to_owned()]);
+        assert!(message.contains("known value `dies`"), "{message}");
+        assert!(
+            message.contains("program_ns") && message.contains("dies_per_channel"),
+            "{message}"
         );
-        return Some(Refusal { reason: "no-model".to_owned(), message });
+        for name in ["dies_per_channel", "pacing", "read_ns"] {
+            let message = asked_with(slice::from_ref(&name.to_owned()));
+            assert!(message.contains("no run to fit"), "{message}");
+        }
     }
-    let shares: Vec<f64> = runs
-        .iter()
-        .filter(|run| run.figures.contains_key("iops_steady_mean"))
-        .map(|run| run.kept)
-        .collect();
-    let (low, high) =
-        shares.iter().fold((1.0, 0.0), |(low, high), share| (share.min(low), share.max(high)));
-    (high - low > OTHER_SPARE && !bench.open[SPARE]).then(|| Refusal {
-        reason: "no-cleaning".to_owned(),
-        message: format!(
-            "no model explains the runs: the steady rate is the same at every spare area, within {:.0}%; cleaning \
-             does not limit this target, as if its rate were throttled",
-            tolerance * 100.0
-        ),
-    })
+
+    /// The estimates by name where all values are determined and these numbers of dies, with as many programs a second
+    /// of a die, explain the figures.
+    fn named(dies: &[u32]) -> Vec<Estimate> {
+        let base = Base::read(BASE).expect("a model");
+        let (stop, open) = (AtomicBool::new(false), vec![true; VALUES.len()]);
+        let scale = "1/1024".parse().expect("a ratio");
+        let limits = Limits::new(Some(1));
+        let bench = Bench::new(&base, (scale, 1), open.clone(), limits, (&stop, &|_| ()));
+        let told = Told { error: 0.01, determined: true, silent: false };
+        let told = vec![told; VALUES.len()];
+        let mut point = base.point();
+        (point.dies, point.logs[PROGRAM]) = (5, 1_000_000_f64.ln());
+        let dies: Vec<_> = dies.iter().map(|dies| Point { dies: *dies, ..point.clone() }).collect();
+        estimates(&bench.expect("a drive"), &open, &point, &told, (1.0, &dies))
+    }
+
+    #[test]
+    fn programs_a_second_are_determined_where_the_dies_are_open() {
+        let by_name = |all: &[Estimate], name: &str| {
+            all.iter().find(|it| it.name == name).cloned().expect("it is asked")
+        };
+        let open = named(&[5, 6]);
+        for name in ["program_ns", "read_ns", DIES] {
+            assert!(!by_name(&open, name).determined, "{name}");
+        }
+        let rate = by_name(&open, "programs_per_s");
+        let channels = Base::read(BASE).expect("a model").channels();
+        assert!((rate.value / (5_000.0 * channels) - 1.0).abs() < 1e-9, "{rate:?}");
+        let (low, high) = (rate.low.expect("an interval"), rate.high.expect("an interval"));
+        assert!(low < rate.value && 1.2 * rate.value < high, "{rate:?}");
+        let one = named(&[5]);
+        for name in ["program_ns", "read_ns", DIES, "programs_per_s"] {
+            assert!(by_name(&one, name).determined, "{name}");
+        }
+    }
 }

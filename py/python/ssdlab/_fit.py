@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -65,6 +66,13 @@ class Residual:
         """Relative difference; 1 for a figure that the model does not have."""
         return 1.0 if self.model is None else self.model / self.measured - 1
 
+    @property
+    def excess(self) -> float:
+        """Error over the permitted one, of their logarithms; infinite for a figure that the model does not have."""
+        if self.model is None:
+            return math.inf
+        return abs(math.log(self.model / self.measured)) / math.log1p(self.permitted)
+
 
 @dataclass(frozen=True, slots=True)
 class Fit:
@@ -112,6 +120,7 @@ def fit(
     base: str | os.PathLike[str],
     *,
     hold_out: Sequence[Run] = (),
+    known: Sequence[str] = (),
     scale: str = "1/256",
     tolerance: float = 0.05,
     seed: int = 1,
@@ -121,7 +130,8 @@ def fit(
     """Fits a drive model to runs of one drive.
 
     `base` is the model that gives every value which the runs do not determine. `hold_out` are runs that the
-    fit does not use; their figures are predicted and reported. Simulations are of `scale` of the drive,
+    fit does not use; their figures are predicted and reported. `known` are names of values that are right in
+    the base model and stay, such as `dies_per_channel`. Simulations are of `scale` of the drive,
     `jobs` at a time; `progress` gets their number after each. If the best model misses a rate by more than
     `tolerance`, no model explains the runs, which is a `NoModelError`.
     """
@@ -129,6 +139,7 @@ def fit(
         "runs": [run.path for run in runs],
         "hold_out": [run.path for run in hold_out],
         "base": os.fspath(base),
+        "known": [known] if isinstance(known, str) else list(known),
         "scale": scale,
         "tolerance": tolerance,
         "seed": seed,

@@ -94,6 +94,14 @@ impl Residual {
     pub fn error(&self) -> f64 {
         self.model.map_or(1.0, |model| model / self.measured - 1.0)
     }
+
+    /// The error over the permitted one, of their logarithms: twice a time is as far from it as half of it. Infinite
+    /// for a figure that the model does not have.
+    #[must_use]
+    pub fn excess(&self) -> f64 {
+        let of = |model: f64| (model / self.measured).ln().abs() / self.permitted.ln_1p();
+        self.model.map_or(f64::INFINITY, of)
+    }
 }
 
 impl Fit {
@@ -135,4 +143,22 @@ impl Fit {
 /// A text as a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excess(model: Option<f64>) -> f64 {
+        let (run, figure) = ("run".to_owned(), "latency_steady_ns_p99".to_owned());
+        Residual { run, figure, measured: 1000.0, model, permitted: 1.0, held_out: false }.excess()
+    }
+
+    #[test]
+    fn half_of_a_time_is_as_far_from_it_as_twice() {
+        assert!((excess(Some(2000.0)) - 1.0).abs() < 1e-12);
+        assert!((excess(Some(500.0)) - 1.0).abs() < 1e-12);
+        assert!(excess(Some(1000.0)) < 1e-12);
+        assert!(excess(None).is_infinite());
+    }
 }

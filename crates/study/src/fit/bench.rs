@@ -9,9 +9,9 @@ use result::schema::{Request, Run, RunStatus};
 use run::RunError;
 use target::{IoError, TargetSpec};
 
-use super::figures::{self, Figures};
+use super::figures::{self, Figures, Latencies, Noise};
 use super::measured::Measured;
-use super::values::{Base, Point, Settings};
+use super::values::{Base, PACING, Point, Settings};
 use crate::pool::{self, Demand, Limits};
 use crate::request;
 use crate::simulate::{simulate, temporary_library};
@@ -20,7 +20,7 @@ use crate::simulate::{simulate, temporary_library};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Simulated {
     pub(super) figures: Figures,
-    pub(super) tails: [Option<f64>; 2],
+    pub(super) latencies: Latencies,
     /// Why the model cannot have these values, or `None` if it ran.
     pub(super) fault: Option<String>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Simulated {
 impl Simulated {
     fn of(run: &Run) -> Self {
         let fault = (run.status != RunStatus::Complete).then(|| "the run ended early".to_owned());
-        Self { figures: figures::of_run(run), tails: figures::tails(run), fault }
+        Self { figures: figures::of_run(run), latencies: figures::latencies(run), fault }
     }
 }
 
@@ -36,7 +36,7 @@ impl Simulated {
 pub(super) struct Bench<'a> {
     pub(super) base: &'a Base,
     /// Simulated share of the drive.
-    scale: Ratio,
+    pub(super) scale: Ratio,
     capacity_bytes: u64,
     demand: Demand,
     seed: u64,
@@ -47,6 +47,8 @@ pub(super) struct Bench<'a> {
     pub(super) fixed: Settings,
     /// The values that differ from the base, by their places.
     pub(super) open: Vec<bool>,
+    /// The noise of figures, by run and name.
+    pub(super) noise: Noise,
     known: HashMap<String, Simulated>,
 }
 
@@ -63,7 +65,7 @@ impl<'a> Bench<'a> {
         let capacity_bytes = described.identity.capacity_bytes;
         let memory_bytes = described.memory_bytes;
         let demand = Demand { is_simulated: true, memory_bytes, length: 1, batch: 0 };
-        let (fixed, known) = (Settings::new(), HashMap::new());
+        let (fixed, noise, known) = (Settings::new(), Noise::default(), HashMap::new());
         Ok(Self {
             base,
             scale,
@@ -75,6 +77,7 @@ impl<'a> Bench<'a> {
             ended,
             fixed,
             open,
+            noise,
             known,
         })
     }
@@ -82,6 +85,11 @@ impl<'a> Bench<'a> {
     /// The number of simulations so far.
     pub(super) fn simulations(&self) -> usize {
         self.known.len()
+    }
+
+    /// The word for the pacing of the model.
+    pub(super) fn pacing(&self) -> &str {
+        self.fixed.get(PACING).map_or(self.base.pacing(), String::as_str)
     }
 
     /// The settings of the model at a point.
@@ -97,14 +105,39 @@ impl<'a> Bench<'a> {
         points: &[Point],
         runs: &[&Measured],
     ) -> Result<Vec<Vec<Simulated>>, RunError> {
-        let mut wanted = Vec::new();
-        for point in points {
-            let target = self.base.target(Some(self.scale), &self.settings(point));
-            let of = |run: &&Measured| run.request(&target, self.capacity_bytes, self.seed);
-            wanted.extend(runs.iter().map(of));
-        }
+        let pairs = points.iter().flat_map(|point| runs.iter().map(move |run| (point, *run)));
+        let mut found = self.of_pairs(&pairs.collect::<Vec<_>>())?.into_iter();
+        Ok(points.iter().map(|_| found.by_ref().take(runs.len()).collect()).collect())
+    }
+
+    /// The figures of a run on the model at a point, for each pair.
+    pub(super) fn of_pairs(
+        &mut self,
+        pairs: &[(&Point, &Measured)],
+    ) -> Result<Vec<Simulated>, RunError> {
+        let wanted: Vec<_> =
+            pairs.iter().map(|(point, run)| self.request(point, run, self.seed)).collect();
+        self.simulated(&wanted)
+    }
+
+    /// The figures of runs on the model at points, a row for each point, which has a seed of its own.
+    pub(super) fn with_seeds(
+        &mut self,
+        points: &[Point],
+        runs: &[&Measured],
+    ) -> Result<Vec<Vec<Simulated>>, RunError> {
+        let seeds = (0..).map(|more| self.seed.wrapping_add(more));
+        let of = |(point, seed)| runs.iter().map(move |run| (point, *run, seed));
+        let wanted = points.iter().zip(seeds).flat_map(of);
+        let wanted: Vec<_> =
+            wanted.map(|(point, run, seed)| self.request(point, run, seed)).collect();
         let mut found = self.simulated(&wanted)?.into_iter();
         Ok(points.iter().map(|_| found.by_ref().take(runs.len()).collect()).collect())
+    }
+
+    fn request(&self, point: &Point, run: &Measured, seed: u64) -> Request {
+        let target = self.base.target(Some(self.scale), &self.settings(point));
+        run.request(&target, self.capacity_bytes, seed)
     }
 
     /// The figures of one run with some settings of the model, on a drive of the size of the run itself.

@@ -9,7 +9,7 @@ use result::report::GRAPHED_PHASE;
 use result::schema::{Run, Setting};
 use run::RunError;
 
-use super::figures::{self, Figures};
+use super::figures::{self, Figures, Latencies};
 use super::measured::Measured;
 
 /// Begin and end of the name of a figure, around the depth.
@@ -39,7 +39,7 @@ pub(super) fn read(
             kept,
             scale: None,
             figures,
-            tails: [None; 2],
+            latencies: Latencies::default(),
             held_out,
         }))
     };

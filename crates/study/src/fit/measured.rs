@@ -5,7 +5,7 @@ use result::schema::{Request, Run, RunStatus, Setting};
 use run::{RunError, Test};
 use target::TargetSpec;
 
-use super::figures::{self, Figures};
+use super::figures::{self, Figures, Latencies};
 use crate::request;
 
 /// Parameters of tests that are times of writing: a smaller drive is full sooner.
@@ -29,7 +29,7 @@ pub(super) struct Measured {
     /// The size of its drive, if that is a scaled simulation.
     pub(super) scale: Option<Ratio>,
     pub(super) figures: Figures,
-    pub(super) tails: [Option<f64>; 2],
+    pub(super) latencies: Latencies,
     /// Whether the fit must not use it.
     pub(super) held_out: bool,
 }
@@ -61,7 +61,7 @@ impl Measured {
             kept: run.span.span_bytes as f64 / capacity_bytes as f64,
             scale: scale_of(&run.target.spec),
             figures,
-            tails: figures::tails(run),
+            latencies: figures::latencies(run),
             held_out,
         })
     }

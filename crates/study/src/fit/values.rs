@@ -8,7 +8,7 @@ use run::RunError;
 use sim::model::{Model, built_in};
 use target::TargetSpec;
 
-use super::figures::{Figures, is_of_reads};
+use super::figures::{Figures, is_of_a_mix, is_of_reads};
 
 /// A value of the model.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Value {
     /// The value where the model has none; absent: the value is fitted only if the model has it.
     absent: Option<f64>,
     /// The figures that can tell about it.
-    tells: fn(&str) -> bool,
+    pub(super) tells: fn(&str) -> bool,
 }
 
 /// The effective spare is a share; all others are times, rates and sizes.
@@ -44,10 +44,18 @@ pub(super) const VALUES: [Value; 11] = [
 pub(super) const SPARE: usize = place_of("effective_spare");
 /// Place of the time of a program.
 pub(super) const PROGRAM: usize = place_of("program_ns");
+/// Place of the controller's time for moving a page.
+pub(super) const RELOCATE: usize = place_of("relocate_ns");
+/// Place of the controller's time for a write.
+pub(super) const WRITE_COMMAND: usize = place_of("write_command_ns");
 /// Place of the time of a read.
 pub(super) const READ: usize = place_of("read_ns");
 /// Place of the controller's time for a read.
 pub(super) const READ_COMMAND: usize = place_of("read_command_ns");
+/// Key of the pacing in a model.
+pub(super) const PACING: &str = "gc.pacing";
+/// Places of the values of reads alone.
+pub(super) const READS: [usize; 3] = [READ, READ_COMMAND, place_of("read_latency_ns")];
 /// Place of the rate of the link.
 pub(super) const LINK: usize = place_of("link_bytes_per_s");
 
@@ -76,11 +84,12 @@ fn any(_: &str) -> bool {
 }
 
 fn is_of_writes(name: &str) -> bool {
-    !is_of_reads(name)
+    !is_of_reads(name) || is_of_a_mix(name)
 }
 
 fn is_of_single_writes(name: &str) -> bool {
-    name.contains("write_qd") || name.starts_with("latency.") || name.starts_with("corners.")
+    let starts = ["latency.", "corners."].iter().any(|start| name.starts_with(start));
+    starts || name.contains("write_qd") || is_of_a_mix(name)
 }
 
 fn is_of_cache(name: &str) -> bool {
@@ -160,6 +169,11 @@ impl Base {
         self.number("nand.dies_per_channel").unwrap_or(1.0) as u32
     }
 
+    /// The channels.
+    pub(super) fn channels(&self) -> f64 {
+        self.number("nand.channels").unwrap_or(1.0)
+    }
+
     /// The word of the model for its pacing.
     pub(super) fn pacing(&self) -> &str {
         self.values.get("gc.pacing").map_or("", String::as_str)
@@ -230,9 +244,12 @@ impl Base {
         (middle - 3.0 * value.prior, middle + 3.0 * value.prior)
     }
 
-    /// The target string of a drive with these settings.
+    /// The target string of a drive with these settings; the pacing of the base model needs none, so that equal drives
+    /// have one string and are simulated once.
     pub(super) fn target(&self, scale: Option<Ratio>, settings: &Settings) -> String {
-        target_string(&self.name, scale, settings)
+        let mut settings = settings.clone();
+        settings.retain(|key, value| key != PACING || value != self.pacing());
+        target_string(&self.name, scale, &settings)
     }
 }
 

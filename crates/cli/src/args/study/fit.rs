@@ -17,6 +17,9 @@ pub struct FitArgs {
     /// a model file
     #[arg(long, value_name = "MODEL")]
     pub base: String,
+    /// Value of the base model that is right and stays, such as `dies_per_channel`; repeatable
+    #[arg(long, value_name = "VALUE")]
+    pub known: Vec<String>,
     /// Run of the same drive that is not used, but predicted; repeatable
     #[arg(long, value_name = "RUN")]
     pub hold_out: Vec<String>,

@@ -33,6 +33,7 @@ pub fn run(args: &FitArgs) -> anyhow::Result<u8> {
         runs: &runs,
         hold_out: &hold_out,
         base: &args.base,
+        known: &args.known,
         scale: args.scale,
         tolerance: args.tolerance.as_f64(),
         seed: args.seed,
@@ -110,7 +111,9 @@ fn row(estimate: &Estimate) -> Vec<String> {
 fn residual(it: &Residual) -> Vec<String> {
     let model = it.model.map_or_else(|| "none".to_owned(), number);
     let error = format!("{:+.1}%", it.error() * 100.0);
-    vec![format!("  {}", it.run), it.figure.clone(), number(it.measured), model, error]
+    let beyond = format!("beyond {:.0}%", it.permitted * 100.0);
+    let mark = if it.excess() > 1.0 && !it.held_out { beyond } else { String::new() };
+    vec![format!("  {}", it.run), it.figure.clone(), number(it.measured), model, error, mark]
 }
 
 /// A share in percent, a ratio with two decimals, and times and rates without any.
