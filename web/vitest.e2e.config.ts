@@ -5,6 +5,7 @@ export default defineConfig({
     include: ["test/e2e/**/*.test.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    fileParallelism: false,
+    // A browser waits for most of its time.
+    maxWorkers: 2,
   },
 });

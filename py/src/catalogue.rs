@@ -11,6 +11,20 @@ use target::{Identity, TargetSpec};
 
 use crate::errors::Failure;
 
+/// The devices of this machine, as `ssdlab list devices` finds them, as JSON.
+#[pyfunction]
+pub(crate) fn devices(py: Python<'_>) -> String {
+    let found = py.detach(study::devices);
+    let rows = found.iter().map(|device| {
+        let reasons: Vec<_> = device.in_use.iter().map(|reason| reason.code).collect();
+        json!({
+            "target": device.node, "serial": device.serial, "in_use": reasons,
+            "confirmation": device.confirmations.first(),
+        })
+    });
+    Value::from_iter(rows).to_string()
+}
+
 /// Names of the built-in drive models.
 #[pyfunction]
 pub(crate) fn drives() -> Vec<&'static str> {

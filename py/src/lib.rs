@@ -31,7 +31,7 @@ static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use super::catalogue::{check_model, describe, drives, metrics, tests};
+    use super::catalogue::{check_model, describe, devices, drives, metrics, tests};
     #[pymodule_export]
     use super::device::Device;
     #[pymodule_export]
@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use super::runs::perform;
     #[pymodule_export]
-    use super::sweeps::{Book, carry_out_task};
+    use super::sweeps::{Book, carry_out_task, free_memory_bytes, version};
     #[pymodule_export]
     use super::traces::read_trace;
 }

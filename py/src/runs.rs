@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use io::EngineChoice;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use result::schema::{About, Request, Setting};
@@ -55,20 +56,33 @@ impl Call {
         }
     }
 
-    fn carry_out(&self, button: &AtomicBool, events: Sender<Event>) -> Result<Outcome, Failure> {
+    /// Reads the arguments, before anything is looked at.
+    fn read(&self) -> Result<Read, Failure> {
         let (recorded, spec) = (self.request(), self.target.parse::<TargetSpec>()?);
         let about =
             About { label: self.label.clone(), note: self.note.clone(), tags: self.tags.clone() };
         let request = request::to_run(&recorded, self.library.clone())?;
-        let request = run::Request { about, ..request };
-        let purge: Option<PurgeMethod> = self.purge.as_deref().map(str::parse).transpose()?;
+        Ok(Read {
+            spec,
+            request: run::Request { about, ..request },
+            purge: self.purge.as_deref().map(str::parse).transpose()?,
+            engine: recorded.engine.parse()?,
+        })
+    }
+
+    fn carry_out(
+        &self,
+        Read { spec, request, purge, engine }: Read,
+        button: &AtomicBool,
+        events: Sender<Event>,
+    ) -> Result<Outcome, Failure> {
         let wish = Wish {
             write: request.test.writes(),
             read_only: self.read_only,
             erase: &self.erase,
             erase_signatures: self.erase_signatures,
             purge,
-            engine: recorded.engine.parse()?,
+            engine,
             workers: request.workers,
             facts: &self.facts,
             library: Some(Path::new(&self.library)),
@@ -88,6 +102,14 @@ impl Call {
     }
 }
 
+/// The arguments of a run as values.
+struct Read {
+    spec: TargetSpec,
+    request: run::Request,
+    purge: Option<PurgeMethod>,
+    engine: EngineChoice,
+}
+
 /// Runs a test; returns the run directory and the error that ended the run early, or `None`.
 ///
 /// The measured part of a run that Ctrl-C stops is kept; the exception has a note that names it.
@@ -97,7 +119,8 @@ pub(crate) fn perform(
     call: Call,
     observer: Option<Py<PyAny>>,
 ) -> PyResult<(PathBuf, Option<Py<PyAny>>)> {
-    let work = |button: &AtomicBool, events| call.carry_out(button, events);
+    let read = py.detach(|| call.read())?;
+    let work = |button: &AtomicBool, events| call.carry_out(read, button, events);
     let observe = |py: Python<'_>, event: Event| match (&observer, words(py, &event)?) {
         (Some(observer), Some(words)) => observer.call1(py, words).map(drop),
         _ => Ok(()),

@@ -147,6 +147,25 @@ def test_a_hundred_thousand_calls_leave_no_references() -> None:
     assert abs(after[2] - before[2]) < 500
 
 
+def test_refused_calls_leave_no_references() -> None:
+    drive = small()
+
+    def refused(count: int) -> None:
+        for number in range(count):
+            with pytest.raises(ssdlab.UsageError):
+                drive.submit("scribble", [0])
+            if number % 10 == 0:
+                with pytest.raises(ssdlab.UsageError):
+                    ssdlab.simulate(drive, "no-such-test")
+
+    refused(200)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    refused(5000)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 400
+
+
 HOSTILE = [
     lambda drive: drive.submit("write", [-1]),
     lambda drive: drive.submit("write", [1 << 70]),

@@ -1,11 +1,13 @@
-"""Is a sweep the same table on threads, in processes and on Ray, also after a worker's death?"""
+"""Is a sweep the same table on threads and in processes, also after a worker's death?"""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 import ssdlab
 from ssdlab import _native
+from ssdlab._sweep import _work
 
 SPEC: dict[str, Any] = {
     "design": "lhs",
@@ -59,6 +62,52 @@ def test_a_row_is_the_run_of_its_request(tmp_path: Path) -> None:
     drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/512", **values)
     run = ssdlab.simulate(drive, duration="4s", steady_from="2s", seed=row["seed"])
     assert run["waf_steady"] == row["waf_steady"]
+
+
+class _Slots:
+    """Workers of which the oldest batch ends first; their memory holds two tasks, or less than one."""
+
+    def __init__(self, memory_bytes: int) -> None:
+        self._memory_bytes = memory_bytes
+        self.most_at_a_time = 0
+
+    def count(self) -> int:
+        return 4
+
+    def memory_bytes(self) -> float:
+        return self._memory_bytes
+
+    def submit(self, batch: _work.Batch) -> str:
+        assert batch.memory_bytes == TASK_BYTES
+        (task,) = batch.tasks
+        return task
+
+    def wait(self, running: list[str]) -> tuple[list[_work.Done], list[str]]:
+        self.most_at_a_time = max(self.most_at_a_time, len(running))
+        number = json.loads(running[0])["number"]
+        outcome = json.dumps({"number": number, "error": None, "metrics": {}})
+        return [_work.Done([outcome], [], 0.1)], running[1:]
+
+
+TASK_BYTES = ssdlab.Drive("samsung-840-pro-256gb", scale="1/512").description["memory_bytes"]
+
+
+@pytest.mark.parametrize(("memory_bytes", "at_a_time"), [(2 * TASK_BYTES, 2), (1, 1), (1 << 50, 8)])
+def test_no_more_drives_side_by_side_than_fit_into_the_memory(
+    memory_bytes: int, at_a_time: int, tmp_path: Path
+) -> None:
+    book = _native.Book(tmp_path, ssdlab._sweep.spec_text(SPEC))
+    workers = _Slots(memory_bytes)
+    _work.carry_out_all(book, workers, 1, lambda _: None)
+    assert not book.pending() and workers.most_at_a_time == at_a_time
+
+
+def test_a_drive_that_does_not_exist_hides_no_other_of_its_size(tmp_path: Path) -> None:
+    vary = {"gc.policy": ["none-such", "greedy"]}
+    spec = {"design": "grid", "fixed": SPEC["fixed"], "vary": vary}
+    book = _native.Book(tmp_path, ssdlab._sweep.spec_text(spec))
+    assert [book.memory_bytes([number]) for number in (0, 1)] == [0, TASK_BYTES]
+    assert book.memory_bytes([0, 1]) == TASK_BYTES
 
 
 def test_processes_make_the_same_table_although_one_is_killed(table: bytes, tmp_path: Path) -> None:
@@ -146,8 +195,74 @@ def test_a_faulty_task_or_outcome_is_refused(tmp_path: Path) -> None:
             book.note(text)
 
 
-@pytest.mark.ray
-def test_ray_makes_the_same_table(table: bytes, tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    swept = ssdlab.sweep(SPEC, tmp_path, executor="ray", jobs=2, batch=3)
-    assert swept.dataset.read_bytes() == table
+@pytest.fixture(scope="module")
+def s3() -> Iterator[Any]:
+    """A file system of a local server of the protocol, with the bucket `lab`."""
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    fs = pytest.importorskip("pyarrow.fs")
+    server.start()
+    host, port = server.get_host_and_port()
+    made = fs.S3FileSystem(
+        access_key="any",
+        secret_key="any",
+        region="eu-west-1",
+        scheme="http",
+        endpoint_override=f"{host}:{port}",
+        allow_bucket_creation=True,
+        # The server of the tests does not complete multipart uploads as this client expects.
+        allow_delayed_open=True,
+    )
+    made.create_dir("lab")
+    yield made
+    server.stop()
+
+
+def test_a_sweep_on_s3_goes_on_where_it_was_cut_off(table: bytes, s3: Any) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(done: int, of: int) -> None:
+        if done == 4:
+            raise Enough
+
+    with pytest.raises(Enough):
+        ssdlab.sweep(SPEC, "lab/one", filesystem=s3, jobs=1, progress=stop)
+    told: list[int] = []
+    swept = ssdlab.sweep(
+        SPEC, "lab/one", filesystem=s3, progress=lambda done, _: told.append(done)
+    )
+    assert told[0] >= 5, "the outcomes of the first call are known"
+    with s3.open_input_file("lab/one/sweep.parquet") as file:
+        assert file.read() == table
+    assert len(swept.frame("polars")) == len(swept.frame("arrow")) == 12
+    with pytest.raises(ssdlab.UsageError, match="another sweep"):
+        ssdlab.sweep({**SPEC, "seed": 2}, "lab/one", filesystem=s3)
+
+
+def test_kept_runs_go_to_s3_too(s3: Any, tmp_path: Path) -> None:
+    from pyarrow.fs import LocalFileSystem, copy_files
+
+    spec = {**SPEC, "points": 2, "keep_runs": True}
+    ssdlab.sweep(spec, "lab/runs", filesystem=s3)
+    copy_files("lab/runs/runs", str(tmp_path), s3, LocalFileSystem())
+    runs = ssdlab.read_library(tmp_path)
+    assert len(runs) == 2 and {run.status for run in runs} == {"complete"}
+
+
+def test_a_uri_names_its_file_system(table: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    swept = ssdlab.sweep(SPEC, f"file://{tmp_path}/out", executor="processes", jobs=2)
+    assert (tmp_path / "out" / "sweep.parquet").read_bytes() == table
+    assert swept.frame("pandas")["task"].to_list() == list(range(12))
+    for output in ("nowhere://lab/one", "s3://"):
+        with pytest.raises(ssdlab.UsageError, match="output"):
+            ssdlab.sweep(SPEC, output)
+
+
+def test_a_bucket_that_does_not_exist_is_named(s3: Any) -> None:
+    host = s3.__reduce__()[1][0]["endpoint_override"]
+    uri = f"s3://any:any@lab/of-uri?scheme=http&endpoint_override={host}&allow_delayed_open=true"
+    spec = {**SPEC, "points": 1}
+    assert len(ssdlab.sweep(spec, uri).frame()) == 1
+    with pytest.raises(ssdlab.DeviceError, match="no-such-bucket"):
+        ssdlab.sweep(spec, uri.replace("@lab", "@no-such-bucket"))

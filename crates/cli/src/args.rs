@@ -89,6 +89,9 @@ pub enum Command {
     Sweep(study::sweep::SweepArgs),
     /// Find the values of a drive model that explain runs of a drive
     Fit(study::fit::FitArgs),
+    /// The drives of this host in a lab of several hosts, a Ray cluster
+    #[command(subcommand)]
+    Lab(study::lab::LabCommand),
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
@@ -447,7 +450,9 @@ impl Args {
             Command::Show(args) => args.place.format,
             Command::Report(args) => args.place.format,
             Command::Runs(args) => args.format(),
-            Command::Export(_) | Command::Completions(_) | Command::Man(_) => Format::Text,
+            Command::Export(_) | Command::Lab(_) | Command::Completions(_) | Command::Man(_) => {
+                Format::Text
+            }
             Command::Serve(args) => args.bench.format,
             Command::Site(args) => args.bench.format,
             Command::Push(args) => args.place.format,

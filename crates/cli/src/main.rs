@@ -82,6 +82,7 @@ fn dispatch(args: Args, defaults: &Defaults, taken: &[String]) -> anyhow::Result
         Command::Restore(args) => cmd::restore::run(&args),
         Command::Sweep(args) => cmd::run::sweep::run(&args),
         Command::Fit(args) => cmd::library::fit::run(&args),
+        Command::Lab(command) => cmd::library::lab::run(&command),
         Command::Selftest(args) => cmd::selftest::run(&args),
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
         Command::Verify(args) => cmd::verify::run(&args),

@@ -325,7 +325,7 @@ fn cut_files_give_errors() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn damaged_files_never_panic(

@@ -7,6 +7,7 @@ use std::str::{FromStr, ParseBoolError};
 
 use base::text::shortened;
 use base::{Bytes, Nanos};
+use strsim::levenshtein;
 
 use crate::error::RunError;
 use crate::recorder::LENGTH_MAX;
@@ -203,28 +204,12 @@ fn unusable<E: Display + 'static>(name: &str, text: &str, error: &E) -> RunError
 fn unknown(declared: &[Param], name: &str, text: &str) -> RunError {
     let (name, text) = (&shortened(name), shortened(text));
     let names: Vec<_> = declared.iter().map(|param| param.name).collect();
-    let nearest = names.iter().min_by_key(|known| edit_distance(known, name));
-    let hint = nearest.filter(|known| edit_distance(known, name) <= 3).map_or_else(
+    let nearest = names.iter().min_by_key(|known| levenshtein(known, name));
+    let hint = nearest.filter(|known| levenshtein(known, name) <= 3).map_or_else(
         || format!("known are {}", names.join(", ")),
         |known| format!("did you mean `--set {known}={text}`? Known are {}", names.join(", ")),
     );
     RunError::Usage(format!("`--set {name}={text}`: there is no parameter `{name}`; {hint}"))
-}
-
-/// Levenshtein distance, for hints.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

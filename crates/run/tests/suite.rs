@@ -294,7 +294,7 @@ fn trim_makes_a_tortured_drive_fast_again() {
 fn trim_is_right_or_silent_on_simulated_drives_of_any_scale() {
     let pro = "samsung-840-pro-256gb";
     for (drive, scale, seed) in
-        [(DRIVE, "1/256", "3"), (pro, "1/256", "4"), (pro, "1/128", "5"), (DRIVE, "1/128", "6")]
+        [(DRIVE, "1/512", "3"), (pro, "1/512", "4"), (pro, "1/256", "5"), (DRIVE, "1/256", "6")]
     {
         for (deallocate, wrong) in
             [("works", VerdictOutcome::Fail), ("ignored", VerdictOutcome::Pass)]
@@ -345,7 +345,8 @@ fn trim_of_both_kinds_of_data_and_after_idle_gives_eight_passes() {
 fn trim_looks_at_both_kinds_of_data_where_the_controller_compresses() {
     let passes = |keys: &[(&str, &str)]| {
         let library = tempfile::tempdir().unwrap();
-        let outcome = run_test(&mut small_drive(keys), library.path(), "trim", TRIM_SHORT).unwrap();
+        let mut drive = small_drive(keys);
+        let outcome = run_test(&mut drive, library.path(), "trim", "torture=2s idle=0s").unwrap();
         (outcome.run.config["data"].clone(), outcome.run.tables[0].rows.len())
     };
     assert_eq!(passes(&[]), ("incompressible".into(), 3));

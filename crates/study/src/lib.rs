@@ -20,4 +20,5 @@ pub mod request;
 mod simulate;
 pub mod sweep;
 
+pub use device::describe::report::list as devices;
 pub use perform::{Needs, perform};

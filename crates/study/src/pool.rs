@@ -38,6 +38,12 @@ impl Limits {
             memory_bytes: device::host::memory::available_bytes().unwrap_or(u64::MAX),
         }
     }
+
+    /// Memory for all tasks at a time.
+    #[must_use]
+    pub const fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
 }
 
 /// Does every task until `stop` is set; `None` for those that did not begin.

@@ -1,15 +1,23 @@
 //! One run of a simulated drive for its figures: of a sweep, or of a fit.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use result::schema::Request;
+use result::store::free_bytes;
 use run::{Control, Outcome, RunError};
 use target::TargetSpec;
 
 use crate::prepare::{self, Wish};
 use crate::{Needs, perform, request};
+
+/// A file system in the memory of the machine.
+const MEMORY: &str = "/dev/shm";
+
+/// The room to leave for the other users of that memory.
+const ROOM_BYTES: u64 = 1 << 30;
 
 /// Carries out a request for a simulated drive; its run directory goes into `library`.
 ///
@@ -34,14 +42,17 @@ pub(crate) fn simulate(
     perform(&prepared, &spec, Needs::of(&plan), request, control)
 }
 
-/// A directory for runs of which only the figures are kept.
+/// A directory for runs of which only the figures are kept: in memory if Linux has room for it, because a run waits
+/// for a disk several times longer than a small drive is simulated. `TMPDIR` names another place.
 ///
 /// # Errors
 /// [`RunError::Usage`] with the reason.
 pub(crate) fn temporary_library() -> Result<tempfile::TempDir, RunError> {
-    tempfile::tempdir().map_err(|error| {
-        let dir = std::env::temp_dir();
-        RunError::Usage(format!("no run directory can be made in {}: {error}", dir.display()))
+    let has_room = || free_bytes(Path::new(MEMORY)).is_ok_and(|free| free >= ROOM_BYTES);
+    let in_memory = env::var_os("TMPDIR").is_none() && has_room();
+    let place = if in_memory { PathBuf::from(MEMORY) } else { env::temp_dir() };
+    tempfile::tempdir_in(&place).map_err(|error| {
+        RunError::Usage(format!("no run directory can be made in {}: {error}", place.display()))
     })
 }
 

@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 use base::Bytes;
 use base::text::shortened;
+use strsim::levenshtein;
 
 use crate::error::IoError;
 
@@ -284,28 +285,12 @@ fn looks_like_device(text: &str) -> bool {
 fn did_you_mean(scheme: &str) -> String {
     let distance = |known: &str| match scheme.starts_with(known) {
         true => 0,
-        false => edit_distance(known, scheme),
+        false => levenshtein(known, scheme),
     };
     let nearest = SCHEMES.iter().min_by_key(|known| distance(known));
     nearest
         .filter(|known| distance(known) <= 2)
         .map_or(String::new(), |known| format!("; did you mean `{known}:`?"))
-}
-
-/// Levenshtein distance, for suggestions.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Splits `a=1&b=2` into pairs; `text` is the whole target string, for messages.

@@ -141,8 +141,6 @@ def run(
     ...
     ssdlab._errors.RefusedError: ...
     """
-    if isinstance(erase, str):
-        raise UsageError(f"`erase` is the text {erase!r}; expected a list of them", "usage")
     return _perform(
         test,
         target,
@@ -156,7 +154,7 @@ def run(
         purge=purge,
         workers=workers,
         engine=engine,
-        erase=list(erase),
+        erase=confirmations(erase),
         erase_signatures=erase_signatures,
         read_only=read_only,
         facts=[fspath(file) for file in facts],
@@ -164,6 +162,13 @@ def run(
         note=note,
         tags=list(tags),
     )
+
+
+def confirmations(erase: Sequence[str]) -> list[str]:
+    """The names of the targets whose content may be lost; a single text would be a list of letters."""
+    if isinstance(erase, str):
+        raise UsageError(f"`erase` is the text {erase!r}; expected a list of them", "usage")
+    return list(erase)
 
 
 _DEFAULTS: dict[str, Any] = {

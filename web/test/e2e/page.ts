@@ -165,3 +165,23 @@ export async function pointIn(page: Page, id: string, place: [number, number]): 
   if (!box) throw new Error(`${id} is not on the page`);
   return [box.x + place[0] * box.width, box.y + place[1] * box.height];
 }
+
+/** Counts the shapes that the page draws on canvases from now on; the answer tells their number so far. */
+export async function countDrawing(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const counted = window as unknown as { shapes: number };
+    counted.shapes = 0;
+    const shapes = ["arc", "fillRect", "lineTo", "rect", "strokeRect"] as const;
+    for (const drawing of [CanvasRenderingContext2D.prototype, Path2D.prototype]) {
+      for (const name of shapes.filter((one) => one in drawing)) {
+        const original: (...values: never[]) => void = Reflect.get(drawing, name);
+        const count = function (this: unknown, ...values: never[]) {
+          counted.shapes++;
+          original.apply(this, values);
+        };
+        Reflect.set(drawing, name, count);
+      }
+    }
+  });
+  return () => page.evaluate(() => (window as unknown as { shapes: number }).shapes);
+}

@@ -48,6 +48,7 @@ mod safety {
 }
 
 mod words {
+    mod cluster;
     mod defaults;
     mod limits;
     mod messages;

@@ -45,6 +45,20 @@ pub fn must(program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&stdout).trim().to_owned()
 }
 
+/// Runs a program until it succeeds, for at most ten seconds. A program that another test starts has all open files of
+/// the tests for a moment, so that a device is in use a little longer than its owner has it.
+pub fn must_soon(program: &str, arguments: &[&str]) {
+    let tries_max = 100;
+    for _ in 1..tries_max {
+        let output = Command::new(program).args(arguments).output();
+        if output.is_ok_and(|output| output.status.success()) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    must(program, arguments);
+}
+
 fn try_to(program: &str, argument: &str) {
     let _ = Command::new(program).arg(argument).output();
 }

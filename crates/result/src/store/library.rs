@@ -93,7 +93,10 @@ pub fn preflight(library: &Path, seconds: u64) -> Result<(), StoreError> {
 }
 
 /// Bytes of the disk of a directory that are available to this user.
-pub(super) fn free_bytes(place: &Path) -> Result<u64, StoreError> {
+///
+/// # Errors
+/// [`StoreError`] if there is no such directory.
+pub fn free_bytes(place: &Path) -> Result<u64, StoreError> {
     let stat = rustix::fs::statvfs(place)
         .map_err(|errno| StoreError::io("ask for the free space of", place)(errno.into()))?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))

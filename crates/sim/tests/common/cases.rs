@@ -60,13 +60,12 @@ impl Cases {
         }
     }
 
-    /// The selected members of a series: all of them, or two, which change with the seed.
+    /// The selected members of a series: all of them, or one, which changes with the seed.
     pub fn members<T: Copy>(self, series: &[T]) -> Vec<T> {
         let (Self::Tenth(seed) | Self::One(seed)) = self else {
             return series.to_vec();
         };
-        let first = seed as usize % series.len();
-        vec![series[first], series[(first + series.len() / 2) % series.len()]]
+        vec![series[seed as usize % series.len()]]
     }
 
     /// Least number of events, if all cases together need this many. A few cases can cause most of

@@ -1,7 +1,7 @@
 //! Does write amplification equal that of theory, for every victim policy at every
 //! over-provisioning?
 //!
-//! Uniform random writes to the mapping alone (`common::untimed`), at two of the over-provisionings unless all
+//! Uniform random writes to the mapping alone (`common::untimed`), at one of the over-provisionings unless all
 //! cases are asked for. Formulas and their sources:
 //! `docs/simulator.md`.
 

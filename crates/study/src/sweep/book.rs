@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use result::dataset::{self, Column, Values};
 use run::{RunError, TOOL_VERSION};
 
+use super::adaptive;
+use super::design::{self, Point};
 use super::spec::{Spec, usage};
 use super::task::{Outcome, Task};
 use crate::request;
@@ -26,7 +28,8 @@ const RUNS_DIR: &str = "runs";
 pub struct Book {
     dir: PathBuf,
     spec: Spec,
-    tasks: Vec<Task>,
+    /// The points so far; an adaptive design adds more once all of them have their outcomes.
+    points: Vec<Point>,
     outcomes: BTreeMap<u64, Outcome>,
     log: File,
     runs: Option<PathBuf>,
@@ -40,7 +43,9 @@ impl Book {
     /// one of another version of ssdlab.
     pub fn open(dir: &Path, text: &str) -> Result<Self, RunError> {
         let spec = Spec::parse(text)?;
-        let tasks = spec.tasks()?;
+        let points = design::points(&spec)?;
+        (0..points.len() as u64)
+            .try_for_each(|point| spec.task(&points, point * u64::from(spec.repeat)).map(drop))?;
         let failed = |what: &str, path: &Path, error: &std::io::Error| {
             usage(format!("cannot {what} {}: {error}", path.display()))
         };
@@ -64,7 +69,7 @@ impl Book {
         let path = dir.join(OUTCOMES_FILE);
         let outcomes = read_outcomes(&path).map_err(|error| failed("read", &path, &error))?;
         let log = append_to(&path).map_err(|error| failed("write", &path, &error))?;
-        Ok(Self { dir: dir.to_owned(), spec, tasks, outcomes, log, runs })
+        Ok(Self { dir: dir.to_owned(), spec, points, outcomes, log, runs })
     }
 
     /// The directory of run directories, or `None` if only figures are kept.
@@ -73,23 +78,67 @@ impl Book {
         self.runs.as_deref()
     }
 
-    /// The number of tasks.
+    /// The number of tasks, also of rounds that have not begun.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.tasks.len()
+        self.spec.runs_count().ok().and_then(|count| count.try_into().ok()).unwrap_or(usize::MAX)
     }
 
     /// Whether there is no task.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
+        self.len() == 0
     }
 
-    /// The tasks without an outcome, in their order.
+    /// The numbers of the tasks without an outcome, in their order. Those of the next round of an adaptive
+    /// design follow once every task of this one has its outcome; there are none when the sweep is done.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] if no run has the goal of an adaptive design.
+    pub fn pending(&mut self) -> Result<Vec<u64>, RunError> {
+        loop {
+            let begun = self.points.len() as u64 * u64::from(self.spec.repeat);
+            let is_open = |number: &u64| !self.outcomes.contains_key(number);
+            let pending: Vec<_> = (0..begun).filter(is_open).collect();
+            if !pending.is_empty() || begun >= self.len() as u64 {
+                return Ok(pending);
+            }
+            self.begin_round()?;
+        }
+    }
+
+    /// Adds the points of the next round, which depend on all outcomes of the earlier ones.
+    fn begin_round(&mut self) -> Result<(), RunError> {
+        let left = self.spec.points_count()? - self.points.len() as u64;
+        let count = usize::try_from(left.min(self.spec.round_length())).unwrap_or(usize::MAX);
+        let goals: Vec<_> = (0..self.points.len()).map(|point| self.goal(point)).collect();
+        let points = adaptive::round(&self.spec, &self.points, &goals, count)?;
+        self.points.extend(points);
+        Ok(())
+    }
+
+    /// The mean goal of the runs of a point.
+    fn goal(&self, point: usize) -> Option<f64> {
+        let (repeat, goal) = (u64::from(self.spec.repeat), self.spec.goal.as_ref()?);
+        let first = point as u64 * repeat;
+        let outcomes = self.outcomes.range(first..first + repeat);
+        let goals: Vec<_> =
+            outcomes.filter_map(|(_, outcome)| outcome.metrics.get(goal).copied()).collect();
+        (!goals.is_empty()).then(|| goals.iter().sum::<f64>() / goals.len() as f64)
+    }
+
+    /// The task of this number.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] if it has not begun.
+    pub fn task(&self, number: u64) -> Result<Task, RunError> {
+        self.spec.task(&self.points, number)
+    }
+
+    /// Whether a task has an outcome.
     #[must_use]
-    pub fn pending(&self) -> Vec<Task> {
-        let is_open = |task: &&Task| !self.outcomes.contains_key(&task.number);
-        self.tasks.iter().filter(is_open).cloned().collect()
+    pub fn has(&self, number: u64) -> bool {
+        self.outcomes.contains_key(&number)
     }
 
     /// The outcomes so far, by number.
@@ -102,11 +151,14 @@ impl Book {
     /// # Errors
     /// [`RunError::Usage`] for an outcome of no task, and if it cannot be written.
     pub fn note(&mut self, mut outcome: Outcome) -> Result<(), RunError> {
-        if outcome.number >= self.tasks.len() as u64 {
+        if outcome.number >= self.len() as u64 {
             return Err(usage(format!("there is no task {}", outcome.number)));
         }
-        let wanted = &self.spec.metrics;
-        outcome.metrics.retain(|name, _| wanted.is_empty() || wanted.contains(name));
+        let (wanted, goal) = (&self.spec.metrics, self.spec.goal.as_ref());
+        let is_wanted = |name: &String| {
+            wanted.is_empty() || wanted.contains(name) || goal.is_some_and(|goal| goal == name)
+        };
+        outcome.metrics.retain(|name, _| is_wanted(name));
         if self.outcomes.contains_key(&outcome.number) {
             return Ok(());
         }
@@ -125,51 +177,61 @@ impl Book {
     /// # Errors
     /// [`RunError::Store`] if it cannot be written.
     pub fn write(&self) -> Result<PathBuf, RunError> {
-        dataset::write(&self.dir, DATASET_FILE, &self.columns())?;
+        dataset::write(&self.dir, DATASET_FILE, &self.columns()?)?;
         Ok(self.dir.join(DATASET_FILE))
     }
 
     /// One row for each outcome: number, differing values, request, error, figures.
-    fn columns(&self) -> Vec<Column> {
-        let rows: Vec<_> = self
-            .outcomes
-            .values()
-            .filter_map(|outcome| {
-                Some((self.tasks.get(usize::try_from(outcome.number).ok()?)?, outcome))
-            })
-            .collect();
-        let texts = |name: &str, value: &dyn Fn(&Task, &Outcome) -> Option<String>| Column {
-            name: name.to_owned(),
-            values: Values::Texts(
-                rows.iter().map(|(task, outcome)| value(task, outcome)).collect(),
-            ),
-        };
-        let whole = |name: &str, value: &dyn Fn(&Task) -> u64| {
-            let value = |(task, _): &(&Task, &Outcome)| i64::try_from(value(task)).ok();
-            Column {
-                name: name.to_owned(),
-                values: Values::Whole(rows.iter().map(value).collect()),
+    fn columns(&self) -> Result<Vec<Column>, RunError> {
+        let count = self.outcomes.len();
+        let texts = || Vec::with_capacity(count);
+        let mut values: Vec<_> = self.spec.vary.keys().map(|_| texts()).collect();
+        let (mut tests, mut targets, mut commands, mut errors) =
+            (texts(), texts(), texts(), texts());
+        let (mut numbers, mut seeds) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        // One task at a time: a million of them are gigabytes.
+        for outcome in self.outcomes.values() {
+            let Task { number, request } = self.task(outcome.number)?;
+            let point = self.point(number);
+            for (axis, column) in values.iter_mut().enumerate() {
+                column.push(point.and_then(|point| point.get(axis).cloned()));
             }
-        };
-        let mut columns = vec![whole("task", &|task| task.number)];
-        for name in self.spec.vary.keys() {
-            let value =
-                |task: &Task| task.values.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone());
-            columns.push(texts(&format!("vary.{name}"), &|task, _| value(task)));
+            commands.push(Some(request::command(&request)));
+            numbers.push(i64::try_from(number).ok());
+            seeds.push(i64::try_from(request.seed).ok());
+            tests.push(Some(request.test));
+            targets.push(Some(request.target));
+            errors.push(outcome.error.clone());
         }
-        columns.push(texts("test", &|task, _| Some(task.request.test.clone())));
-        columns.push(texts("target", &|task, _| Some(task.request.target.clone())));
-        columns.push(texts("command", &|task, _| Some(request::command(&task.request))));
-        columns.push(whole("seed", &|task| task.request.seed));
-        columns.push(texts("error", &|_, outcome| outcome.error.clone()));
+        let column = |name: &str, values| Column { name: name.to_owned(), values };
+        let mut columns = vec![column("task", Values::Whole(numbers))];
+        for (name, values) in self.spec.vary.keys().zip(values) {
+            columns.push(column(&format!("vary.{name}"), Values::Texts(values)));
+        }
+        columns.push(column("test", Values::Texts(tests)));
+        columns.push(column("target", Values::Texts(targets)));
+        columns.push(column("command", Values::Texts(commands)));
+        columns.push(column("seed", Values::Whole(seeds)));
+        columns.push(column("error", Values::Texts(errors)));
+        columns.extend(self.figures());
+        Ok(columns)
+    }
+
+    /// A column for each figure that an outcome has.
+    fn figures(&self) -> Vec<Column> {
         let names: BTreeSet<_> =
-            rows.iter().flat_map(|(_, outcome)| outcome.metrics.keys()).collect();
-        for name in names {
-            let value = |(_, outcome): &(&Task, &Outcome)| outcome.metrics.get(name).copied();
-            let values = Values::Numbers(rows.iter().map(value).collect());
-            columns.push(Column { name: name.clone(), values });
-        }
-        columns
+            self.outcomes.values().flat_map(|outcome| outcome.metrics.keys()).collect();
+        let column = |name: &String| {
+            let values = self.outcomes.values().map(|outcome| outcome.metrics.get(name).copied());
+            Column { name: name.clone(), values: Values::Numbers(values.collect()) }
+        };
+        names.into_iter().map(column).collect()
+    }
+
+    /// The point of a task.
+    fn point(&self, number: u64) -> Option<&Point> {
+        let point = number / u64::from(self.spec.repeat);
+        usize::try_from(point).ok().and_then(|point| self.points.get(point))
     }
 }
 
@@ -208,12 +270,12 @@ mod tests {
 
     fn swept(dir: &Path, jobs: u32, most: usize) -> PathBuf {
         let book = Mutex::new(Book::open(dir, SPEC).unwrap());
-        let pending = book.lock().unwrap().pending();
-        let tasks = &pending[..pending.len().min(most)];
-        let demands = sweep::demands(tasks).unwrap();
+        let mut tasks = sweep::round(&book).unwrap();
+        tasks.truncate(most);
+        let demands = sweep::demands(&tasks).unwrap();
         let stop = AtomicBool::new(false);
         let limits = Limits::new(Some(jobs));
-        sweep::carry_out(tasks, &demands, limits, &stop, &book, |_, _| ()).unwrap();
+        sweep::carry_out(&tasks, &demands, limits, &stop, &book, |_, _| ()).unwrap();
         book.lock().unwrap().write().unwrap()
     }
 
@@ -226,11 +288,11 @@ mod tests {
         let mut text = fs::read_to_string(&log).unwrap();
         text.truncate(text.len() - 7);
         fs::write(&log, text).unwrap();
-        assert_eq!(Book::open(parts.path(), SPEC).unwrap().pending().len(), 5);
+        assert_eq!(Book::open(parts.path(), SPEC).unwrap().pending().unwrap().len(), 5);
         let table = swept(parts.path(), 2, 9);
         assert_eq!(fs::read(table).unwrap(), whole);
-        let book = Book::open(parts.path(), SPEC).unwrap();
-        assert!(book.pending().is_empty());
+        let mut book = Book::open(parts.path(), SPEC).unwrap();
+        assert!(book.pending().unwrap().is_empty());
         let failed: Vec<_> = book.outcomes().filter(|outcome| outcome.error.is_some()).collect();
         assert_eq!(failed.len(), 2, "{failed:?}");
         assert!(book.outcomes().filter(|o| o.error.is_none()).all(|o| o.metrics.len() == 2));

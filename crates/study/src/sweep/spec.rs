@@ -16,8 +16,12 @@ pub struct Spec {
     /// Choice of the points.
     #[serde(default)]
     pub design: Design,
-    /// Points of a design that draws them; absent for a grid.
+    /// Points of a design that draws them, or `None` for a grid.
     pub points: Option<u64>,
+    /// The figure that an adaptive design resolves, or `None` for other designs.
+    pub goal: Option<String>,
+    /// Points of a round of an adaptive design, or `None` for 20.
+    pub round: Option<u64>,
     /// Seed of the choice of points.
     #[serde(default = "one")]
     pub seed: u64,
@@ -57,7 +61,15 @@ pub enum Design {
     /// A Latin hypercube: each axis is cut into as many parts as there are points, and every part
     /// has one point (McKay, Beckman and Conover 1979).
     Lhs,
+    /// Rounds of points, the first a Latin hypercube, the others where the goal is predicted worst.
+    Adaptive,
 }
+
+/// Points of a round of an adaptive design that does not say how many.
+const ROUND: u64 = 20;
+
+/// The most points of an adaptive design, which compares each with each.
+const ADAPTIVE_MAX: u64 = 10_000;
 
 /// The values of one axis.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -108,14 +120,59 @@ impl Spec {
         if self.repeat == 0 {
             return Err(usage("`repeat = 0` runs nothing; expected at least 1".to_owned()));
         }
-        let runs = self.points_count()?.saturating_mul(self.repeat.into());
+        let runs = self.runs_count()?;
         if !(1..=POINTS_MAX).contains(&runs) {
             return Err(usage(format!("{runs} runs; expected 1 to {POINTS_MAX}")));
+        }
+        self.check_adaptive()
+    }
+
+    fn check_adaptive(&self) -> Result<(), RunError> {
+        if self.design != Design::Adaptive {
+            let given = [("goal", self.goal.is_some()), ("round", self.round.is_some())];
+            return match given.iter().find(|(_, is_given)| *is_given) {
+                Some((name, _)) => {
+                    Err(usage(format!("`{name}` is for design = \"adaptive\"; leave it away")))
+                }
+                None => Ok(()),
+            };
+        }
+        if self.goal.is_none() {
+            return Err(usage(
+                "an adaptive design needs a figure to resolve, e.g. goal = \"waf_steady\""
+                    .to_owned(),
+            ));
+        }
+        if self.round_length() == 0 {
+            return Err(usage("`round = 0` adds no point; expected at least 1".to_owned()));
+        }
+        let points = self.points_count()?;
+        if points > ADAPTIVE_MAX {
+            return Err(usage(format!("{points} adaptive points; expected 1 to {ADAPTIVE_MAX}")));
+        }
+        let places = self.vary.values().map(Axis::places).fold(1, u64::saturating_mul);
+        if points > places / 4 {
+            return Err(usage(format!(
+                "{points} adaptive points of {places} combinations; expected at most a quarter, or a grid"
+            )));
         }
         Ok(())
     }
 
-    /// Number of points, each with its repetitions.
+    /// Points of a round of an adaptive design.
+    pub(super) fn round_length(&self) -> u64 {
+        self.round.unwrap_or(ROUND)
+    }
+
+    /// Number of runs: the points, each with its repetitions.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] if the design does not say how many points it has.
+    pub fn runs_count(&self) -> Result<u64, RunError> {
+        Ok(self.points_count()?.saturating_mul(self.repeat.into()))
+    }
+
+    /// Number of points.
     pub(super) fn points_count(&self) -> Result<u64, RunError> {
         match (self.design, self.points) {
             (Design::Grid, None) => {
@@ -124,7 +181,7 @@ impl Spec {
             }
             (Design::Grid, Some(points)) => Err(usage(format!(
                 "`points = {points}` is not for a grid, which has every combination; leave it away, or \
-                 choose design = \"random\" or \"lhs\""
+                 choose design = \"random\", \"lhs\" or \"adaptive\""
             ))),
             (_, Some(points)) => Ok(points),
             (_, None) => Err(usage(
@@ -142,6 +199,17 @@ impl Axis {
             }
             Self::Listed(values) => values.iter().try_for_each(|value| text(name, value).map(drop)),
             Self::Range(range) => range.check(name, design),
+        }
+    }
+
+    /// Number of different values; many for an interval of fractions.
+    fn places(&self) -> u64 {
+        match self {
+            Self::Listed(values) => values.len() as u64,
+            Self::Range(range) if range.is_whole() => {
+                range.ends().map_or(1, |(from, to)| (to - from) as u64 + 1)
+            }
+            Self::Range(_) => u64::MAX,
         }
     }
 
@@ -179,7 +247,8 @@ impl Range {
             return Err(wrong("a logarithmic interval begins above 0"));
         }
         match (design, self.steps) {
-            (Design::Grid, Some(2..)) | (Design::Random | Design::Lhs, None) => Ok(()),
+            (Design::Grid, Some(2..)) => Ok(()),
+            (Design::Random | Design::Lhs | Design::Adaptive, None) => Ok(()),
             (Design::Grid, _) => Err(wrong("an interval in a grid needs steps = 2 or more")),
             (_, Some(_)) => Err(wrong("`steps` is for a grid; this design draws its values")),
         }

@@ -22,8 +22,6 @@ use crate::simulate::{simulate, temporary_library};
 pub struct Task {
     /// Its number, from 0 on.
     pub number: u64,
-    /// The values that differ, by name.
-    pub values: Point,
     /// The run.
     pub request: Request,
 }
@@ -67,26 +65,30 @@ mod exact {
 }
 
 impl Spec {
-    /// All tasks of the sweep, in their order.
+    /// The tasks that are known before any run, in their order: all, or the first round of an adaptive
+    /// design.
     ///
     /// # Errors
     /// [`RunError::Usage`] for a value that no run has.
     pub fn tasks(&self) -> Result<Vec<Task>, RunError> {
-        let mut tasks = Vec::new();
-        for values in points(self)? {
-            for repetition in 0..self.repeat {
-                let number = tasks.len() as u64;
-                let request = self.request(&values, repetition)?;
-                tasks.push(Task { number, values: values.clone(), request });
-            }
-        }
-        Ok(tasks)
+        let points = points(self)?;
+        (0..points.len() as u64 * u64::from(self.repeat))
+            .map(|number| self.task(&points, number))
+            .collect()
     }
 
-    fn request(&self, values: &Point, repetition: u32) -> Result<Request, RunError> {
+    /// The task of this number; `points` reach as far.
+    pub(super) fn task(&self, points: &[Point], number: u64) -> Result<Task, RunError> {
+        let repeat = u64::from(self.repeat);
+        let point = usize::try_from(number / repeat).ok().and_then(|place| points.get(place));
+        let point = point.ok_or_else(|| usage(format!("there is no task {number}")))?;
+        Ok(Task { number, request: self.request(point, number % repeat)? })
+    }
+
+    fn request(&self, values: &Point, repetition: u64) -> Result<Request, RunError> {
         let fixed = self.fixed.iter().map(|(name, value)| Ok((name.clone(), text(name, value)?)));
         let mut all: BTreeMap<_, _> = fixed.collect::<Result<_, RunError>>()?;
-        all.extend(values.iter().cloned());
+        all.extend(self.vary.keys().cloned().zip(values.iter().cloned()));
         let drive = all.remove("drive");
         let drive = drive.ok_or_else(|| usage("`drive` names no drive model".to_owned()))?;
         let test = all.remove("test").unwrap_or_else(|| "consistency".to_owned());
@@ -101,7 +103,7 @@ impl Spec {
             spare,
             span_bytes: span.map(|bytes| bytes.0),
             settings: settings.into_iter().map(setting).collect(),
-            seed: seed.wrapping_add(repetition.into()),
+            seed: seed.wrapping_add(repetition),
             ..request::plain(&test, &target(&drive, &keys)?)
         })
     }

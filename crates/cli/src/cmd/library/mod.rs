@@ -4,4 +4,5 @@ pub mod build;
 pub mod compare;
 pub mod export;
 pub mod fit;
+pub mod lab;
 pub mod runs;

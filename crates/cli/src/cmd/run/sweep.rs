@@ -20,9 +20,9 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<u8> {
         RunError::Usage(format!("sweep `{}` cannot be read: {error}", args.file.display()))
     })?;
     if args.plan {
-        let tasks = Spec::parse(&text)?.tasks()?;
-        sweep::demands(&tasks)?;
-        print_plan(args, tasks.len());
+        let spec = Spec::parse(&text)?;
+        sweep::demands(&spec.tasks()?)?;
+        print_plan(args, spec.runs_count()?);
         return Ok(EXIT_DONE);
     }
     let interrupted = stop::button()?;
@@ -32,31 +32,37 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<u8> {
     report(args, &book, interrupted.load(Ordering::Relaxed))
 }
 
-fn print_plan(args: &SweepArgs, runs: usize) {
+fn print_plan(args: &SweepArgs, runs: u64) {
     match args.format {
         Format::Text => data!("{runs} runs"),
         Format::Json => data!("{}", serde_json::json!({ "runs": runs, "error": null })),
     }
 }
 
-/// Every task without an outcome.
+/// Every task without an outcome, one round after the other.
 fn carry_out(args: &SweepArgs, book: &Mutex<Book>, stop: &AtomicBool) -> anyhow::Result<()> {
-    let pending = book.lock().unwrap_or_else(PoisonError::into_inner).pending();
-    let demands = sweep::demands(&pending)?;
-    let progress = Progress::new(args.quiet);
-    let tally = progress.tally(&demands);
-    let limits = Limits::new(args.jobs.jobs);
-    let done = sweep::carry_out(&pending, &demands, limits, stop, book, |demand, _| {
-        tally.ended(demand);
-    });
-    drop(tally);
-    progress.finish();
-    Ok(done?)
+    while !stop.load(Ordering::Relaxed) {
+        let round = sweep::round(book)?;
+        if round.is_empty() {
+            break;
+        }
+        let demands = sweep::demands(&round)?;
+        let progress = Progress::new(args.quiet);
+        let tally = progress.tally(&demands);
+        let limits = Limits::new(args.jobs.jobs);
+        let done = sweep::carry_out(&round, &demands, limits, stop, book, |demand, _| {
+            tally.ended(demand);
+        });
+        drop(tally);
+        progress.finish();
+        done?;
+    }
+    Ok(())
 }
 
 /// The table of the outcomes, and the exit code.
 fn report(args: &SweepArgs, book: &Book, interrupted: bool) -> anyhow::Result<u8> {
-    let (pending, dataset) = (book.pending().len(), book.write()?);
+    let (pending, dataset) = (book.len() - book.outcomes().count(), book.write()?);
     let failed: Vec<_> = book.outcomes().filter_map(|outcome| outcome.error.as_ref()).collect();
     match args.format {
         Format::Json => data!(

@@ -1,0 +1,42 @@
+"""The description of a sweep as TOML text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .._errors import UsageError
+
+
+def spec_text(spec: str | PathLike[str] | Mapping[str, Any]) -> str:
+    """The TOML text of a sweep."""
+    if isinstance(spec, Mapping):
+        tables = [name for name, value in spec.items() if isinstance(value, Mapping)]
+        top = [f"{name} = {_toml(value)}" for name, value in spec.items() if name not in tables]
+        for table in tables:
+            rows = spec[table].items()
+            top += [f"[{table}]", *(f"{json.dumps(name)} = {_toml(it)}" for name, it in rows)]
+        return "\n".join(top) + "\n"
+    if isinstance(spec, str) and "\n" in spec:
+        return spec
+    try:
+        return Path(spec).read_text()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"sweep `{spec}` cannot be read: {error}", "usage") from error
+
+
+def _toml(value: object) -> str:
+    """A value in TOML."""
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{json.dumps(str(name))} = {_toml(it)}" for name, it in value.items())
+        return "{ " + pairs + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(it) for it in value) + "]"
+    if isinstance(value, (str, bool, int)):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return repr(value)
+    raise UsageError(f"{value!r} cannot stand in a sweep; expected texts, numbers, lists", "usage")
