@@ -33,17 +33,20 @@ export function scroller(label: string, ...children: Child[]): HTMLElement {
   };
   there.addEventListener("click", () => {
     const left = forward() ? element.clientWidth * SCROLL_STRIDE : -element.scrollWidth;
-    element.scrollBy({ left, behavior: "smooth" });
+    element.scrollBy({ left, behavior: motion() });
   });
   element.addEventListener("scroll", update, { passive: true });
   new ResizeObserver(update).observe(element);
   return h("div", { class: "scroll-frame" }, there, element);
 }
 
-/** Scrolls smoothly, unless the reader prefers reduced motion. */
+/** Scrolling is smooth, unless the reader prefers reduced motion. */
+function motion(): ScrollBehavior {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
+}
+
 export function bringIntoView(element: HTMLElement, block: ScrollLogicalPosition = "start"): void {
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  element.scrollIntoView({ block, behavior: still ? "instant" : "smooth" });
+  element.scrollIntoView({ block, behavior: motion() });
 }
 
 /** Text for screen readers; others see the same beside it. */

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
 import { commandsRun, fixtureReport, powerRuns, reportOf, trimRun } from "../../fixtures/report";
-import { cssColor, Lab } from "./page";
+import { cssColor, fold, Lab } from "./page";
 
 let lab: Lab;
 const many = library(20);
@@ -210,7 +210,7 @@ describe("ranked bars", () => {
 describe("passes", () => {
   test("of all drives share their axes, a plot for each pass", async () => {
     const page = await lab.page(many);
-    await page.locator("#test-linear .overlay summary").click();
+    await fold(page.locator("#test-linear .overlay summary"));
     const plots = page.locator("#test-linear .overlay [data-plot]");
     expect(await plots.evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.plot))).toEqual([
       "write",
@@ -238,7 +238,7 @@ describe("the events of a run", () => {
 describe("product against product", () => {
   test("every figure of two drives stands side by side, and the address holds the two", async () => {
     const page = await lab.page(many);
-    await page.locator("#pair summary").click();
+    await fold(page.locator("#pair summary"));
     await page.locator('#pair select[data-side="1"]').selectOption("fixture-library-04-240-gb");
     expect(await page.locator(".pair thead th").nth(2).innerText()).toContain("Fixture Library 04 240 GB");
     const few = await page.locator(".pair tr[data-figure]").count();
@@ -420,7 +420,7 @@ describe("axe finds no violation", () => {
   test.each(["light", "dark"] as const)("in the %s theme", async (colorScheme) => {
     const runs = [...fixtureReport().runs, ...trimRun().runs, ...powerRuns().runs];
     const page = await lab.page(reportOf(runs), "", { colorScheme });
-    await page.locator("#pair summary").click();
+    await fold(page.locator("#pair summary"));
     await page.locator(".tool-button", { hasText: "Table" }).first().click();
     expect(await violations(page)).toEqual([]);
     await page.context().close();

@@ -7,7 +7,7 @@ import { benchFiles, benchLibrary, smallBenchFiles } from "../../fixtures/bench"
 import { importedRun } from "../../fixtures/imported";
 import { libraryRuns } from "../../fixtures/library";
 import { benchPage, Host } from "./host";
-import { Lab } from "./page";
+import { fold, Lab } from "./page";
 
 const DRIVES = 12;
 const views = libraryRuns(DRIVES, 120);
@@ -207,8 +207,8 @@ describe("strangers", () => {
     const library = benchLibrary(hostile, [{ name: HOSTILE, reason: HOSTILE }]);
     const bad = await Host.open(benchFiles(hostile, { ...library, title: HOSTILE, is_live: true }));
     const page = await lab.at(bad.url);
-    await page.locator("#rejected summary").click();
-    for (const one of await page.locator(".bench-list summary").all()) await one.click();
+    await fold(page.locator("#rejected summary"));
+    for (const one of await page.locator(".bench-list summary").all()) await fold(one);
     const pure = async () => {
       expect(await page.locator("#app img, #app script").count()).toBe(0);
       expect(await page.evaluate(() => (window as unknown as { hit?: number }).hit)).toBeUndefined();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { deflateSync } from "node:zlib";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 
 const BUNDLE = new URL("../../dist/index.html", import.meta.url);
 export const SLOT = '<script type="text/plain" id="ssdlab-data">null</script>';
@@ -70,10 +70,7 @@ export class Lab {
     const page = await this.blank(new URL(address).origin, options);
     await page.goto(address);
     await page.waitForSelector("main");
-    // Graphs draw in the frame after the first one.
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
+    await settled(page);
     return page;
   }
 
@@ -94,6 +91,31 @@ export class Lab {
     });
     return page;
   }
+}
+
+/** The page has drawn, and has had every event so far: its own come late on a busy machine. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise<void>((done) => {
+        // Graphs draw in the frame after the first one.
+        requestAnimationFrame(() => requestAnimationFrame(() => requestIdleCallback(() => done())));
+      }),
+  );
+}
+
+/** Opens or closes a fold. */
+export async function fold(summary: Locator): Promise<void> {
+  await summary.click();
+  await settled(summary.page());
+}
+
+/** Follows a link to another view of the page. */
+export async function follow(page: Page, hash: string): Promise<void> {
+  await page.evaluate((wanted) => {
+    location.hash = wanted;
+  }, hash);
+  await settled(page);
 }
 
 export interface Axes {

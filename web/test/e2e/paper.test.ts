@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { fixtureReport, powerRuns, ptsRun, reportOf, runOf, SHAPES, trimRun } from "../../fixtures/report";
-import { Lab } from "./page";
+import { Lab, settled } from "./page";
 
 let lab: Lab;
 
@@ -51,7 +51,7 @@ describe("paper", () => {
     expect(more).toEqual([]);
     await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
     await page.emulateMedia({ media: "print" });
-    await page.waitForTimeout(100);
+    await settled(page);
     expect(await widths()).toEqual([690]);
     expect(await styles(page, ".why, .strip", "break-inside")).toEqual(["avoid"]);
     await page.emulateMedia({ media: "screen" });

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
-import { Lab } from "./page";
+import { fold, follow, Lab } from "./page";
 
 let lab: Lab;
 let page: Page;
@@ -33,9 +33,7 @@ function best(test: string, metric: string, better: "higher" | "lower"): string 
 async function firstByHead(key: string): Promise<string> {
   await page.locator(`[data-sort="${key}"]`).click();
   const name = await page.locator(".glance tbody .product-name").first().innerText();
-  await page.evaluate(() => {
-    location.hash = "#sort=";
-  });
+  await follow(page, "#sort=");
   return name;
 }
 
@@ -68,7 +66,7 @@ const ANSWERS: Record<string, () => Promise<void>> = {
     expect(await page.locator("#test-heavy .bar-row title").first().textContent()).toContain(wanted);
   },
   "Would I notice?": async () => {
-    await page.locator("#pair summary").click();
+    await fold(page.locator("#pair summary"));
     expect(await page.locator(".felt h3").innerText()).toBe("Would I notice at work?");
     const felt = plain(await page.locator(".felt li").first().innerText());
     expect(felt).toMatch(/saves .* of waiting/);

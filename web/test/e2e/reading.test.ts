@@ -12,7 +12,7 @@ import {
   unknownTest,
 } from "../../fixtures/report";
 import type { Report, RunView } from "../../src/data/schema.gen";
-import { Lab } from "./page";
+import { follow, Lab } from "./page";
 
 let lab: Lab;
 
@@ -90,10 +90,8 @@ describe("the keyboard", () => {
     expect(await spoken(page, "graph-whole")).toMatch(/^Second 1,999, /);
     await page.keyboard.press("Home");
     expect(await spoken(page, "graph-whole")).toMatch(/^Second 0, .* IOPS, [\d,]+, /);
-    await page.evaluate(() => {
-      location.hash = "#drive=fixture-even-480&spare=default&x=100.4-199.6";
-    });
-    await expect.poll(() => page.locator("#graph-whole").getAttribute("data-x-max")).toBe("199.6");
+    await follow(page, "#drive=fixture-even-480&spare=default&x=100.4-199.6");
+    expect(await page.locator("#graph-whole").getAttribute("data-x-max")).toBe("199.6");
     await page.locator("#graph-whole").focus();
     await page.keyboard.press("End");
     expect(await spoken(page, "graph-whole")).toMatch(/^Second 199, /);
@@ -199,13 +197,7 @@ describe("names", () => {
     expect(said).toEqual([text, "too few commands (440)"]);
     const cell = page.locator('[data-figure="iops_steady_mean"] .mark-sign').first();
     expect(await cell.getAttribute("title")).toBe(text);
-    await page.evaluate(
-      (hash) => {
-        location.hash = hash;
-      },
-      `#compare=${[first.run_id, second.run_id]}`,
-    );
-    await page.locator(".legend").waitFor();
+    await follow(page, `#compare=${[first.run_id, second.run_id]}`);
     expect(await page.locator(".legend .mark-sign").count()).toBe(2);
     await page.context().close();
   });
@@ -235,13 +227,7 @@ describe("names", () => {
     const labels = ["Steady p99.9 latency", "Longest command, whole run"];
     const tiles = await page.locator(".tile dt").allInnerTexts();
     expect(tiles).toEqual(expect.arrayContaining(labels));
-    await page.evaluate(
-      (hash) => {
-        location.hash = hash;
-      },
-      `#compare=${compared.map((run) => run.run_id)}`,
-    );
-    await page.locator(".legend").waitFor();
+    await follow(page, `#compare=${compared.map((run) => run.run_id)}`);
     const heads = await page.locator(".legend thead th").allInnerTexts();
     expect(heads).toEqual(expect.arrayContaining(labels));
     await page.context().close();

@@ -16,7 +16,20 @@ import {
   unknownTest,
   withHealth,
 } from "../../fixtures/report";
-import { axes, bundle, countDrawing, cssColor, Lab, pixelsNear, pointIn, SLOT, shares } from "./page";
+import {
+  axes,
+  bundle,
+  countDrawing,
+  cssColor,
+  fold,
+  follow,
+  Lab,
+  pixelsNear,
+  pointIn,
+  SLOT,
+  settled,
+  shares,
+} from "./page";
 
 let lab: Lab;
 
@@ -305,10 +318,7 @@ describe("choosing", () => {
     expect(await legend.nth(1).locator(".swatch").getAttribute("style")).toContain("--run-3");
     expect(await page.locator('input[name="percentile"]:checked').inputValue()).toBe("max");
     expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 200, xMax: 400 });
-    await page.evaluate(() => {
-      location.hash = "#drive=fixture-even-480&spare=25%25";
-    });
-    await page.waitForSelector(".run-title");
+    await follow(page, "#drive=fixture-even-480&spare=25%25");
     expect(await title(page)).toContain("25% spare");
     expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 2_000 });
     await page.context().close();
@@ -453,10 +463,7 @@ describe("what must be said", () => {
       `#compare=${report.runs.slice(0, 6).map((r) => r.run_id)}`,
     ];
     for (const view of views) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, view);
-      await page.waitForTimeout(50);
+      await follow(page, view);
       await page.mouse.move(...(await pointIn(page, "graph-whole", [0.5, 0.5])));
       const bare = await page.evaluate((wanted) => {
         const found: string[] = [];
@@ -493,10 +500,8 @@ describe("what must be said", () => {
     expect(await page.locator("#hint").isVisible()).toBe(false);
     const waf = page.locator('[data-figure="waf_steady"] td').last();
     expect(await waf.textContent()).toContain("not known");
-    await page.locator("#glossary summary").click();
-    await expect
-      .poll(() => page.locator("#glossary").textContent())
-      .toContain("averaged over the steady-state part");
+    await fold(page.locator("#glossary summary"));
+    expect(await page.locator("#glossary").textContent()).toContain("averaged over the steady-state part");
     await page.context().close();
   });
 
@@ -753,19 +758,19 @@ describe("tables that are too wide", () => {
 
   test("more say so, and a press moves on and back", async () => {
     const page = await lab.page(manyRuns(), "", { reducedMotion: "reduce" });
-    await page.locator("#figures summary").click();
+    await fold(page.locator("#figures summary"));
     const there = page.locator("#figures .scroll-there");
     const left = () => page.locator("#figures .scroller").evaluate((e) => e.scrollLeft);
     expect(await there.innerText()).toContain("more to the right");
     for (let press = 0; press < 10 && (await there.innerText()).includes("more"); press++) {
       const before = await left();
       await there.click();
-      await expect.poll(left).toBeGreaterThan(before);
-      await page.waitForTimeout(400);
+      await settled(page);
+      expect(await left()).toBeGreaterThan(before);
     }
     expect(await there.innerText()).toContain("back to the left");
     await there.click();
-    await expect.poll(left).toBe(0);
+    expect(await left()).toBe(0);
     await page.context().close();
   });
 });
@@ -819,7 +824,7 @@ describe("size", () => {
     expect(await drawn(), "a pointer draws no curve anew").toBeLessThan(1_000);
     await page.locator("#graph-whole").focus();
     await page.keyboard.press("+");
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+    await settled(page);
     expect((await axes(page, "graph-whole")).xMax).toBeLessThan(n);
     const shapes = await drawn();
     expect(shapes, "the zoom draws").toBeGreaterThan(1_000);
