@@ -7,7 +7,7 @@ use base::Ratio;
 use io::OpenOptions;
 use result::schema::{Request, Run, RunStatus};
 use run::RunError;
-use target::{IoError, TargetSpec};
+use target::IoError;
 
 use super::figures::{self, Figures, Latencies, Noise};
 use super::measured::Measured;
@@ -60,10 +60,8 @@ impl<'a> Bench<'a> {
         limits: Limits,
         (stop, ended): (&'a AtomicBool, &'a (dyn Fn(usize) + Sync)),
     ) -> Result<Self, RunError> {
-        let spec: TargetSpec = base.target(Some(scale), &Settings::new()).parse()?;
-        let described = io::open::describe(&spec, &OpenOptions::default())?;
-        let capacity_bytes = described.identity.capacity_bytes;
-        let memory_bytes = described.memory_bytes;
+        let (capacity_bytes, memory_bytes) =
+            described(&base.target(Some(scale), &Settings::new()))?;
         let demand = Demand { is_simulated: true, memory_bytes, length: 1, batch: 0 };
         let (fixed, noise, known) = (Settings::new(), Noise::default(), HashMap::new());
         Ok(Self {
@@ -137,7 +135,7 @@ impl<'a> Bench<'a> {
 
     fn request(&self, point: &Point, run: &Measured, seed: u64) -> Request {
         let target = self.base.target(Some(self.scale), &self.settings(point));
-        run.request(&target, self.capacity_bytes, seed)
+        run.request(&target, size(&target, self.capacity_bytes), seed)
     }
 
     /// The figures of one run with some settings of the model, on a drive of the size of the run itself.
@@ -149,10 +147,10 @@ impl<'a> Bench<'a> {
         let mut wanted = Vec::new();
         for settings in candidates {
             let target = self.base.target(run.scale, settings);
-            let spec: TargetSpec = self.base.target(run.scale, &Settings::new()).parse()?;
-            let described = io::open::describe(&spec, &OpenOptions::default())?;
-            self.demand.memory_bytes = self.demand.memory_bytes.max(described.memory_bytes);
-            wanted.push(run.request(&target, described.identity.capacity_bytes, self.seed));
+            let (of_base, memory_bytes) =
+                described(&self.base.target(run.scale, &Settings::new()))?;
+            self.demand.memory_bytes = self.demand.memory_bytes.max(memory_bytes);
+            wanted.push(run.request(&target, size(&target, of_base), self.seed));
         }
         self.simulated(&wanted)
     }
@@ -182,4 +180,16 @@ impl<'a> Bench<'a> {
         }
         Ok(names.iter().map(|name| self.known.get(name).cloned().unwrap_or_default()).collect())
     }
+}
+
+/// The size of a simulated drive, whose dies and blocks change it a little, or that of the base model for one that
+/// cannot be: the simulation tells why.
+fn size(target: &str, of_base: u64) -> u64 {
+    described(target).map_or(of_base, |(capacity_bytes, _)| capacity_bytes)
+}
+
+/// The size of a simulated drive, and the memory that it takes, in bytes.
+fn described(target: &str) -> Result<(u64, u64), RunError> {
+    let described = io::open::describe(&target.parse()?, &OpenOptions::default())?;
+    Ok((described.identity.capacity_bytes, described.memory_bytes))
 }

@@ -14,8 +14,9 @@ use super::values::{PACING, PROGRAM, Point, READS, Settings};
 pub(super) const DECIDES: f64 = 4.0;
 /// Difference that rules out a number of dies by all figures: three standard deviations.
 const DIES_DECIDE: f64 = 9.0;
-/// Difference that rules it out by reads alone, before the search with all figures.
-const READS_DECIDE: f64 = 16.0;
+/// Difference that rules it out by reads alone, before the search with all figures: ten standard deviations. The first
+/// reads after writes wait for the end of cleaning, whose values are a guess then; that alone can make eight.
+const READS_DECIDE: f64 = 100.0;
 /// Most dies of a channel to try.
 const DIES_MAX: u32 = 32;
 /// Most that a single latency counts: the 99th percentile jumps where a hundredth of the writes wait.

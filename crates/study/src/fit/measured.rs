@@ -1,6 +1,6 @@
 //! A measured run as the request for the same run of a model.
 
-use base::{Nanos, Ratio};
+use base::{Bytes, Nanos, Ratio};
 use result::schema::{Request, Run, RunStatus, Setting};
 use run::{RunError, Test};
 use target::TargetSpec;
@@ -10,12 +10,17 @@ use crate::request;
 
 /// Parameters of tests that are times of writing: a smaller drive is full sooner.
 const TIMES: [&str; 4] = ["duration", "steady_from", "time", "sequential_time"];
+/// Parameters of tests that are sizes: the same shares of a drive of another size.
+const SIZES: [&str; 6] =
+    ["write_bytes", "burst_bytes", "random_span", "sweep_span", "small_span", "span"];
 /// The shortest load with a steady state, and where that may begin, in seconds.
 const LOAD_S: (u64, u64) = (4, 2);
 /// Spans end on this boundary.
 const ALIGNMENT: u64 = 128 << 10;
 /// Differences of two shares of the LBA space that are none.
 const SAME_SHARE: f64 = 1e-4;
+/// Difference of the sizes of two drives of one scale: parts of a drive come in whole superblocks.
+const SAME_SCALE: f64 = 0.01;
 
 /// A run that a fit explains or predicts.
 #[derive(Clone, Debug)]
@@ -79,22 +84,26 @@ impl Measured {
 
     /// The request for the same run of a drive of this size.
     pub(super) fn request(&self, target: &str, capacity_bytes: u64, seed: u64) -> Request {
-        let span = (capacity_bytes as f64 * self.kept) as u64;
+        let is_part = self.kept < 1.0 - SAME_SHARE;
+        let part = (capacity_bytes as f64 * self.kept) as u64 / ALIGNMENT * ALIGNMENT;
+        let ratio = capacity_bytes as f64 / self.capacity_bytes as f64;
+        let ratio = if (ratio - 1.0).abs() < SAME_SCALE { 1.0 } else { ratio };
         Request {
-            span_bytes: (self.kept < 1.0 - SAME_SHARE).then_some(span / ALIGNMENT * ALIGNMENT),
-            settings: self.scaled(capacity_bytes as f64 / self.capacity_bytes as f64),
+            span_bytes: is_part.then_some(part),
+            settings: self.scaled(ratio, if is_part { part } else { capacity_bytes }),
             seed,
             ..request::plain(self.test.name(), target)
         }
     }
 
-    /// The settings for a drive of another size.
-    fn scaled(&self, ratio: f64) -> Vec<Setting> {
-        if (ratio - 1.0).abs() < 0.01 {
-            return self.settings.clone();
+    /// The settings for a drive of so many times the size, of which a run uses `span_bytes`.
+    fn scaled(&self, ratio: f64, span_bytes: u64) -> Vec<Setting> {
+        let sized = self.settings.iter().map(|setting| sized(setting, ratio, span_bytes));
+        if ratio == 1.0 {
+            return sized.collect();
         }
-        let is_time = |setting: &&Setting| TIMES.contains(&setting.name.as_str());
-        let others = self.settings.iter().filter(|setting| !is_time(setting)).cloned();
+        let is_time = |setting: &Setting| TIMES.contains(&setting.name.as_str());
+        let others = sized.filter(|setting| !is_time(setting));
         let times = self.test.params().iter().filter(|param| TIMES.contains(&param.name));
         let times = times.filter_map(|param| {
             let given = self.settings.iter().find(|setting| setting.name == param.name);
@@ -112,6 +121,21 @@ impl Measured {
     }
 }
 
+/// A setting for a drive of so many times the size: a size is the same share of it, and at most the span.
+fn sized(setting: &Setting, ratio: f64, span_bytes: u64) -> Setting {
+    let size = setting.value.parse::<Bytes>().ok();
+    let size = size.filter(|_| SIZES.contains(&setting.name.as_str())).map(|Bytes(size)| {
+        let scaled = if ratio == 1.0 {
+            size
+        } else {
+            ((size as f64 * ratio) as u64 / ALIGNMENT * ALIGNMENT).max(ALIGNMENT)
+        };
+        scaled.min(span_bytes)
+    });
+    let value = size.map_or_else(|| setting.value.clone(), |size| size.to_string());
+    Setting { name: setting.name.clone(), value }
+}
+
 /// The simulated share of the drive of a target string, or `None` for a whole one.
 fn scale_of(spec: &str) -> Option<Ratio> {
     let spec: TargetSpec = spec.parse().ok()?;
@@ -123,4 +147,55 @@ fn scale_of(spec: &str) -> Option<Ratio> {
 fn share(ratio: Ratio) -> f64 {
     const WHOLE: u64 = 1 << 40;
     ratio.of(WHOLE) as f64 / WHOLE as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    /// The `pslc` of a drive of 64 GiB, written as a whole and in bursts of 1 GiB.
+    fn measured(kept: f64) -> Measured {
+        let set = |name: &str, value: &str| Setting { name: name.into(), value: value.into() };
+        Measured {
+            id: "run".to_owned(),
+            test: "pslc".parse().expect("a test"),
+            settings: vec![
+                set("write_bytes", "64GiB"),
+                set("burst_bytes", "1GiB"),
+                set("pauses", "1s"),
+            ],
+            capacity_bytes: 64 * GIB,
+            kept,
+            scale: None,
+            figures: Figures::new(),
+            latencies: Latencies::default(),
+            held_out: false,
+        }
+    }
+
+    /// The settings of a model of this size, and its span.
+    fn asked(kept: f64, capacity_bytes: u64) -> (Vec<String>, Option<u64>) {
+        let request = measured(kept).request("sim:a", capacity_bytes, 1);
+        (request.settings.into_iter().map(|it| it.value).collect(), request.span_bytes)
+    }
+
+    #[test]
+    fn a_size_is_the_same_share_of_a_smaller_drive() {
+        let (settings, span) = asked(1.0, GIB);
+        assert_eq!(settings, [GIB.to_string(), (16 << 20).to_string(), "1s".to_owned()]);
+        assert_eq!(span, None);
+        // The least size is one that tests can write.
+        assert_eq!(asked(1.0, 1 << 20).0[1], ALIGNMENT.to_string());
+    }
+
+    #[test]
+    fn a_size_is_at_most_the_span_of_a_drive_that_is_a_little_smaller() {
+        let smaller = 64 * GIB - (100 << 20);
+        let (settings, _) = asked(1.0, smaller);
+        assert_eq!(settings, [smaller.to_string(), GIB.to_string(), "1s".to_owned()]);
+        let (settings, span) = asked(0.5, smaller);
+        assert_eq!(span.map(|it| it.to_string()), Some(settings[0].clone()));
+    }
 }
