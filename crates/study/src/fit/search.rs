@@ -6,7 +6,8 @@
 //! values: the derivatives cost one simulation for each value and run, all of them side by side, and tell at
 //! once how well the figures determine each value. The region of trust bounds the change of each logarithm by
 //! itself: a latency that is a small part of all others has a small effect per percent, and a linear step would
-//! take it far outside.
+//! take it far outside. The figures have kinks where another stage begins to limit them: the effect of a value is
+//! measured on the side to which it last moved, upwards at first.
 
 use std::collections::HashMap;
 
@@ -153,6 +154,7 @@ impl<'a, 'b> Problem<'a, 'b> {
         let first = Point { logs: inside.collect(), dies: self.dies };
         let (mut best, mut is_reached) = self.tried(&[first])?;
         let (mut trusted, mut is_last) = (TRUSTED, false);
+        let (mut sides, mut is_other_side) = ([STEP; VALUES.len()], false);
         let mut linear = None;
         for _ in 0..STEPS {
             if is_reached || trusted < LEAST_CHANGE || !self.bench.open.contains(&true) {
@@ -160,9 +162,10 @@ impl<'a, 'b> Problem<'a, 'b> {
             }
             let near = match linear.take() {
                 Some(near) => near,
-                None => self.effects(&best.point.logs, &[STEP; VALUES.len()])?,
+                None => self.effects(&best.point.logs, &sides)?,
             };
             let trials = TRIALS.map(|share| self.stepped(&near, &best.point, trusted * share));
+            let has_turned = turned(&mut sides, &best.point, &trials[0]);
             let (found, reaches) = self.tried(&trials)?;
             if found.misfit < best.misfit {
                 let length = largest_change(&found.point, &best.point);
@@ -171,12 +174,15 @@ impl<'a, 'b> Problem<'a, 'b> {
                 if is_small && is_last {
                     break;
                 }
-                is_last = is_small;
+                (is_last, is_other_side) = (is_small && !has_turned, false);
+            } else if has_turned && !is_other_side {
+                // The effects are others on the side of this step.
+                is_other_side = true;
             } else {
                 // Another step by the same derivatives, which is shorter than all of these.
                 let longest = trials.iter().map(|it| largest_change(it, &best.point));
                 trusted = longest.fold(0.0, f64::max).min(trusted) * TRIALS[2] * TRIALS[1];
-                linear = Some(near);
+                (linear, is_other_side) = (Some(near), false);
             }
         }
         Ok(best)
@@ -346,6 +352,20 @@ fn deviate(row: &Row<'_>, simulated: &Simulated) -> f64 {
     logarithm / row.noise
 }
 
+/// Turns the side on which the effect of each value is measured to that of its next step, and tells whether any
+/// turned. A stage that begins to limit a figure on one side has no effect on the other one.
+fn turned(sides: &mut [f64], from: &Point, to: &Point) -> bool {
+    let mut has_turned = false;
+    for (side, (from, to)) in sides.iter_mut().zip(from.logs.iter().zip(&to.logs)) {
+        let step = to - from;
+        if step * *side < 0.0 {
+            *side = -*side;
+            has_turned = true;
+        }
+    }
+    has_turned
+}
+
 /// The greatest difference of a logarithm at two points.
 fn largest_change(one: &Point, other: &Point) -> f64 {
     one.logs.iter().zip(&other.logs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
@@ -362,6 +382,16 @@ mod tests {
         }
         assert!((beyond_chance(-4.0) + 3.0).abs() < 1e-9);
         assert!((beyond_chance(100.0) / 100.0 - 1.0).abs() < 0.001);
+    }
+
+    #[test]
+    fn effects_are_measured_on_the_side_of_the_next_step() {
+        let point = |logs: [f64; 3]| Point { logs: logs.to_vec(), dies: 1 };
+        let (from, to) = (point([0.0, 1.0, 2.0]), point([-0.1, 1.1, 2.0]));
+        let mut sides = [STEP, STEP, -STEP];
+        assert!(turned(&mut sides, &from, &to));
+        assert_eq!(sides, [-STEP, STEP, -STEP]);
+        assert!(!turned(&mut sides, &from, &to));
     }
 
     #[test]
