@@ -19,12 +19,13 @@ from typing import Any
 
 import ssdlab
 
-SCALE = "1/1024"
-LOAD = {"duration": "2s", "steady_from": "1s"}
-DEPTHS = {"time": "1s", "write_bytes": "4MiB", "queue_depths": "1,2,4,8,16,32"}
+SCALE = "1/512"
+LOAD = {"duration": "4s", "steady_from": "2s"}
+DEPTHS = {"time": "1s", "write_bytes": "8MiB", "queue_depths": "1,2,4,8,16,32"}
 MIX = {"time": "1s", "read_percents": "90,50", "queue_depth": "4"}
 """Reads that wait behind programs: writes alone go to the buffer, and tell no time of a die."""
-CACHE = {"burst_bytes": "1MiB", "pauses": "1s"}
+CACHE = {"write_bytes": "128MiB", "burst_bytes": "32MiB", "pauses": "10s"}
+"""Volumes of `pslc` on this scale; a pause in which the cache is emptied."""
 FITTED_SPANS = (1.0, 0.75)
 """Shares of the LBA space of the runs to fit."""
 HELD_OUT_SPAN = 0.87
@@ -92,7 +93,7 @@ def measured(drive: ssdlab.Drive, library: Path, has_cache: bool) -> list[ssdlab
     runs = [run("consistency", LOAD, share) for share in FITTED_SPANS]
     runs += [run("qd-sweep", DEPTHS), run("mixed", MIX)]
     if has_cache:
-        runs.append(run("pslc", {**CACHE, "write_bytes": str(drive.capacity_bytes >> 17 << 17)}))
+        runs.append(run("pslc", CACHE))
     return [*runs, run("consistency", LOAD, HELD_OUT_SPAN)]
 
 
@@ -186,6 +187,8 @@ def one(seed: int, number: int, dies_known: bool) -> dict[str, Any]:
         row["held_out_iops_error"] = next(
             it.error for it in fitted.residuals if it.held_out and it.figure == "iops_steady_mean"
         )
+        medians = [it for it in fitted.residuals if it.figure == "latency_steady_ns_p50"]
+        row["steady_median_error"] = max((abs(it.error) for it in medians if it.error), default=0.0)
     return row
 
 
@@ -286,6 +289,7 @@ def line(row: dict[str, Any]) -> str:
     ]
     head = f"{row['number']} {row['base']} {row['seconds']} s ({row['processor_seconds']} cpu)"
     held_out = f"held out {row['held_out_iops_error']:+.1%}, worst {row['worst']:.1%}"
+    held_out += f", steady median {row['steady_median_error']:.1%}"
     return f"{head}, {row['simulations']} runs, {held_out}: " + ", ".join(errors) + (
         f"; REFUSED {row['refused']}" if row["refused"] else ""
     )
