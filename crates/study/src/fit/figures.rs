@@ -124,7 +124,7 @@ pub(super) struct Latency {
 
 /// The latencies that a fit looks at.
 pub(super) const LATENCIES: [Latency; 4] = [
-    Latency { name: "latency_steady_ns_p50", noise: 0.1, wider: Some(4.0) },
+    Latency { name: "latency_steady_ns_p50", noise: 0.1, wider: Some(3.0) },
     Latency { name: "latency_steady_ns_p99", noise: 0.25, wider: Some(20.0) },
     Latency { name: "latency_steady_ns_p999", noise: 0.25, wider: None },
     Latency { name: "latency_steady_ns_max", noise: 0.25, wider: None },
