@@ -188,7 +188,7 @@ def one(seed: int, number: int, dies_known: bool) -> dict[str, Any]:
             it.error for it in fitted.residuals if it.held_out and it.figure == "iops_steady_mean"
         )
         medians = [it for it in fitted.residuals if it.figure == "latency_steady_ns_p50"]
-        row["steady_median_error"] = max((abs(it.error) for it in medians if it.error), default=0.0)
+        row["steady_median_error"] = max(abs(it.error) for it in medians)
     return row
 
 
@@ -289,8 +289,8 @@ def line(row: dict[str, Any]) -> str:
     ]
     head = f"{row['number']} {row['base']} {row['seconds']} s ({row['processor_seconds']} cpu)"
     held_out = f"held out {row['held_out_iops_error']:+.1%}, worst {row['worst']:.1%}"
-    held_out += f", steady median {row['steady_median_error']:.1%}"
-    return f"{head}, {row['simulations']} runs, {held_out}: " + ", ".join(errors) + (
+    median = f"steady median {row['steady_median_error']:.1%}"
+    return f"{head}, {row['simulations']} runs, {held_out}, {median}: " + ", ".join(errors) + (
         f"; REFUSED {row['refused']}" if row["refused"] else ""
     )
 

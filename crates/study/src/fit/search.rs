@@ -7,7 +7,7 @@
 //! once how well the figures determine each value. The region of trust bounds the change of each logarithm by
 //! itself: a latency that is a small part of all others has a small effect per percent, and a linear step would
 //! take it far outside. The figures have kinks where another stage begins to limit them: the effect of a value is
-//! measured on the side to which it last moved, upwards at first.
+//! measured on the side of the last step, upwards at first.
 
 use std::collections::HashMap;
 
@@ -176,7 +176,7 @@ impl<'a, 'b> Problem<'a, 'b> {
                 }
                 (is_last, is_other_side) = (is_small && !has_turned, false);
             } else if has_turned && !is_other_side {
-                // The effects are others on the side of this step.
+                // Effects on the side of this step differ: the next step takes those, once.
                 is_other_side = true;
             } else {
                 // Another step by the same derivatives, which is shorter than all of these.
@@ -352,8 +352,8 @@ fn deviate(row: &Row<'_>, simulated: &Simulated) -> f64 {
     logarithm / row.noise
 }
 
-/// Turns the side on which the effect of each value is measured to that of its next step, and tells whether any
-/// turned. A stage that begins to limit a figure on one side has no effect on the other one.
+/// Turns the side on which the effect of each value is measured to that of a step, and tells whether any turned. A
+/// stage that begins to limit a figure on one side has no effect on the other one.
 fn turned(sides: &mut [f64], from: &Point, to: &Point) -> bool {
     let mut has_turned = false;
     for (side, (from, to)) in sides.iter_mut().zip(from.logs.iter().zip(&to.logs)) {
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn effects_are_measured_on_the_side_of_the_next_step() {
+    fn effects_are_measured_on_the_side_of_the_last_step() {
         let point = |logs: [f64; 3]| Point { logs: logs.to_vec(), dies: 1 };
         let (from, to) = (point([0.0, 1.0, 2.0]), point([-0.1, 1.1, 2.0]));
         let mut sides = [STEP, STEP, -STEP];
