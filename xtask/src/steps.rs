@@ -16,7 +16,7 @@ use crate::proc;
 use crate::schema;
 use crate::setup::{self, Need};
 use crate::web;
-use crate::workspace::Workspace;
+use crate::workspace::{Profile, Workspace};
 
 /// One named check.
 pub(crate) struct Step {
@@ -43,16 +43,16 @@ impl Step {
     }
 }
 
-/// The lanes `Cargo`, `Release` and `Side` run side by side. Cargo locks a directory of one profile, so that the release
-/// build, of which one core links the last minutes, stands beside the debug builds.
+/// The lanes `Cargo`, `Program` and `Side` run side by side. Cargo locks a directory of one profile, so that the
+/// optimised build stands beside the debug builds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Before everything else.
     First,
-    /// Debug builds and their tests, and after them tests of the release binary.
+    /// Debug builds and their tests, and after them tests of the binary.
     Cargo,
-    /// Release builds, and the Python package, whose tests also start the release binary.
-    Release,
+    /// The optimised build, and the Python package, whose tests also start its program.
+    Program,
     /// Steps of npm and pip, the browser, and the emulated machine: they wait for much of their time.
     Side,
     /// Steps that measure time or need the memory: they run alone.
@@ -142,11 +142,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: schema::check,
     },
     Step {
-        name: "release",
-        what: "build the release binary, with the C library inside",
-        lane: Lane::Release,
+        name: "program",
+        what: "build the binary that tests start, with the C library inside",
+        lane: Lane::Program,
         not_before: WITH_PAGE,
-        run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
+        run: |workspace, log| proc::stream(log, &mut workspace.build_program(Profile::Checked)),
         ..STEP
     },
     Step {
@@ -231,7 +231,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "integration",
         what: "does the binary keep its contract: output, seeds, exit codes, messages?",
         lane: Lane::Cargo,
-        after: &["release"],
+        after: &["program"],
         run: |workspace, log| {
             let others = [DEVICES, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
             let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
@@ -241,11 +241,12 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "golden",
-        what: "does a release build of the simulator give the results of a debug build?",
-        lane: Lane::Release,
-        after: &["release"],
+        what: "does an optimised build of the simulator give the results of a debug build?",
+        lane: Lane::Program,
+        after: &["program"],
         run: |workspace, log| {
-            let mut test = workspace.static_cargo(["test", "--package", "ssdlab-sim"]);
+            let mut test =
+                workspace.static_cargo(Profile::Checked, ["test", "--package", "ssdlab-sim"]);
             proc::stream(log, test.args(["--test", "golden"]))
         },
         ..STEP
@@ -253,9 +254,9 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "py",
         what: "does the Python package work: types, tests, examples in its documentation?",
-        lane: Lane::Release,
+        lane: Lane::Program,
         after: &["python-deps"],
-        not_before: Some("release"),
+        not_before: Some("program"),
         run: python::check,
         ..STEP
     },
@@ -263,7 +264,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "qemu",
         what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
         lane: Lane::Side,
-        after: &["release", "kernel"],
+        after: &["program", "kernel"],
         not_before: Some("tidy"),
         needs: EMULATOR,
         run: emulated,
@@ -272,7 +273,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "devices",
         what: "does it refuse devices in use, and survive a full disk? (loop devices, tmpfs)",
         lane: Lane::Alone,
-        after: &["release"],
+        after: &["program"],
         needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
         run: |workspace, log| integration(workspace, log, DEVICES),
         ..STEP
@@ -281,7 +282,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "agreement",
         what: "does the I/O engine agree with fio on the same file, and an import with fio itself?",
         lane: Lane::Alone,
-        after: &["release"],
+        after: &["program"],
         needs: &[Need::Program("fio")],
         run: |workspace, log| integration(workspace, log, AGREEMENT),
         ..STEP
@@ -290,7 +291,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "exposed",
         what: "is a simulated drive a disk for fio, qemu-img, the tools of libnbd and Linux?",
         lane: Lane::Alone,
-        after: &["release"],
+        after: &["program"],
         needs: &[
             Need::Root,
             Need::LoopDevices,
@@ -307,7 +308,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "acceptance",
         what: "is a full-size simulated run complete, and do its sums agree?",
         lane: Lane::Alone,
-        after: &["release", "python-deps"],
+        after: &["program", "python-deps"],
         run: |workspace, log| integration(workspace, log, ACCEPTANCE),
         ..STEP
     },
@@ -315,7 +316,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "python",
         what: "can Python read what a run leaves behind?",
         lane: Lane::Alone,
-        after: &["release", "python-deps"],
+        after: &["program", "python-deps"],
         run: python_tests,
         ..STEP
     },
@@ -328,11 +329,11 @@ fn clippy(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut clippy)
 }
 
-/// Runs the tests of xtask/tests/integration that `filters` select, against the release binary.
+/// Runs the tests of xtask/tests/integration that `filters` select, against the optimised binary.
 fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> {
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "integration"]);
-    let ssdlab = workspace.ssdlab();
+    let ssdlab = workspace.ssdlab(Profile::Checked);
     if filters == DEVICES && !setup::is_root() {
         test.arg("--config").arg(sudo_runner(&ssdlab.to_string_lossy()));
     }
@@ -344,7 +345,8 @@ fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> 
 fn emulated(workspace: &Workspace, log: Log) -> Result<()> {
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "qemu"]);
-    test.env("SSDLAB_BIN", workspace.ssdlab()).env("SSDLAB_KERNEL", workspace.kernel_dir());
+    test.env("SSDLAB_BIN", workspace.ssdlab(Profile::Checked))
+        .env("SSDLAB_KERNEL", workspace.kernel_dir());
     proc::stream(log, &mut test)
 }
 
@@ -358,7 +360,7 @@ fn python_tests(workspace: &Workspace, log: Log) -> Result<()> {
     let mut pytest: Command = setup::python(workspace);
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/python"])
-        .env("SSDLAB_BIN", workspace.ssdlab());
+        .env("SSDLAB_BIN", workspace.ssdlab(Profile::Checked));
     proc::stream(log, &mut pytest)
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn run(workspace: Workspace, args: &TestArgs, ci: bool) -> Result<boo
     let started = Instant::now();
     runner.run_lane(&steps, Lane::First);
     std::thread::scope(|scope| {
-        scope.spawn(|| runner.run_lane(&steps, Lane::Release));
+        scope.spawn(|| runner.run_lane(&steps, Lane::Program));
         scope.spawn(|| runner.run_lane(&steps, Lane::Side));
         runner.run_lane(&steps, Lane::Cargo);
     });
@@ -192,10 +192,12 @@ fn why(outcome: &Outcome) -> String {
     }
 }
 
-/// Prints one line per step and the count, which is the last line of the output.
+/// Prints one line per step, the slowest first, and the count, which is the last line of the output.
 fn summarise(steps: &[&Step], done: &BTreeMap<&str, Done>, took: Duration) -> bool {
     println!("\nsummary, {:.0} s in all", took.as_secs_f64());
-    for step in steps {
+    let mut slowest_first = steps.to_vec();
+    slowest_first.sort_by_key(|step| std::cmp::Reverse(done[step.name].took));
+    for step in slowest_first {
         let Done { outcome, took } = &done[step.name];
         let seconds = took.as_secs_f64();
         println!("  {:<8} {seconds:>7.1} s  {:<12}{}", outcome.word(), step.name, why(outcome));

@@ -35,6 +35,24 @@ impl Cases {
     }
 }
 
+/// Cargo profile of an optimised build.
+#[derive(Clone, Copy)]
+pub(crate) enum Profile {
+    /// For tests and the demonstration: a third of the build, a sixth more time to simulate.
+    Checked,
+    /// For users and for measurements.
+    Release,
+}
+
+impl Profile {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Checked => "checked",
+            Self::Release => "release",
+        }
+    }
+}
+
 impl Workspace {
     /// Asks cargo at run time: a compiled-in path would lead to another checkout if two of them
     /// share a target directory, and the target directory itself may have moved.
@@ -71,9 +89,9 @@ impl Workspace {
         self.root.join(relative)
     }
 
-    /// Path of the release build of the command line program, built or not.
-    pub(crate) fn ssdlab(&self) -> PathBuf {
-        self.target_dir.join(&self.host).join("release/ssdlab")
+    /// Path of a build of the command line program, built or not.
+    pub(crate) fn ssdlab(&self, profile: Profile) -> PathBuf {
+        self.target_dir.join(&self.host).join(profile.name()).join("ssdlab")
     }
 
     /// The directory of debug builds.
@@ -103,12 +121,16 @@ impl Workspace {
         command
     }
 
-    /// A cargo command for release builds with the C library inside: they also run in the emulated
+    /// A cargo command for optimised builds with the C library inside: they also run in the emulated
     /// machine, and on any other. Naming the target, even that of the host, keeps the flags away from
     /// procedural macros.
-    pub(crate) fn static_cargo<const N: usize>(&self, args: [&str; N]) -> Command {
+    pub(crate) fn static_cargo<const N: usize>(
+        &self,
+        profile: Profile,
+        args: [&str; N],
+    ) -> Command {
         let mut command = self.cargo(args);
-        command.args(["--release", "--target", &self.host]);
+        command.args(["--profile", profile.name(), "--target", &self.host]);
         command.env("RUSTFLAGS", "-C target-feature=+crt-static");
         command
     }
@@ -120,9 +142,9 @@ impl Workspace {
         command
     }
 
-    /// The command that builds [`Self::ssdlab`].
-    pub(crate) fn build_release(&self) -> Command {
-        self.static_cargo(["build", "--package", "ssdlab-cli"])
+    /// The command that builds [`Self::ssdlab`] of this profile.
+    pub(crate) fn build_program(&self, profile: Profile) -> Command {
+        self.static_cargo(profile, ["build", "--package", "ssdlab-cli"])
     }
 }
 
