@@ -79,9 +79,11 @@ pub(crate) fn check_model(py: Python<'_>, name: &str) -> PyResult<String> {
     let text = py.detach(|| {
         let text = match sim::model::built_in(name) {
             Some(text) => text.to_owned(),
-            None => std::fs::read_to_string(name).map_err(|error| {
-                Failure::usage(format!("drive model `{name}` cannot be read: {error}"))
-            })?,
+            None => {
+                base::file::open_input(name.as_ref()).and_then(std::io::read_to_string).map_err(
+                    |error| Failure::usage(format!("drive model `{name}` cannot be read: {error}")),
+                )?
+            }
         };
         let beside = |file: &str| io::engine::sim::beside(Path::new(name), file);
         let values = Model::values(name, &text, &beside);

@@ -1,14 +1,16 @@
 //! Shared types of all crates: units, operations, random numbers, permutations, histograms.
 //!
-//! This crate does no I/O, reads no clock and knows no file format. Reading order: [`units`],
-//! [`op`], [`rng`], [`permute`], [`histogram`].
+//! This crate reads no clock and knows no file format, and does no I/O but to open a file safely
+//! ([`file`]). Reading order: [`units`], [`op`], [`rng`], [`permute`], [`histogram`].
 
 pub mod bytes;
 pub mod facts;
+pub mod file;
 pub mod fnv;
 pub mod histogram;
 pub mod mix;
 pub mod op;
+pub mod panics;
 pub mod permute;
 pub mod rng;
 pub mod telemetry;

@@ -1,10 +1,10 @@
 //! Files that are read whole, because people write them: an endless one must not fill the memory.
 
-use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
 use base::Bytes;
+use base::file::open_input;
 
 /// The most that is read: a hundred times the size of the largest real one.
 pub const LIMIT: Bytes = Bytes(16 << 20);
@@ -15,7 +15,7 @@ pub const LIMIT: Bytes = Bytes(16 << 20);
 /// If it cannot be read, is no UTF-8, or is longer than [`LIMIT`].
 pub fn read(path: &Path) -> Result<String> {
     let mut text = Vec::new();
-    File::open(path)?.take(LIMIT.0 + 1).read_to_end(&mut text)?;
+    open_input(path)?.take(LIMIT.0 + 1).read_to_end(&mut text)?;
     if text.len() as u64 > LIMIT.0 {
         let words = format!("it is longer than {LIMIT}, the most that such a file may have");
         return Err(Error::new(ErrorKind::FileTooLarge, words));

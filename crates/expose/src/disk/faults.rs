@@ -24,6 +24,13 @@ impl Faults {
         self.bad_blocks.len() as u64
     }
 
+    /// Whether they can be those of a disk of this shape.
+    pub(super) fn is_sound(&self, shape: &Shape) -> bool {
+        let last = self.bad_blocks.last();
+        self.bad_blocks() <= BAD_BLOCKS_MAX
+            && last.is_none_or(|&block| block < shape.capacity_bytes / shape.block_bytes)
+    }
+
     /// Makes the blocks that the bytes touch unreadable until they are written; false if they are too many.
     pub fn spoil(&mut self, shape: &Shape, bytes: &Range<u64>) -> bool {
         let blocks = blocks_touched(shape, bytes);

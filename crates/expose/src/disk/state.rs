@@ -1,8 +1,8 @@
 //! The whole state of a disk without outstanding requests, apart from its data, as a state file has it.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use base::panics::caught;
 use serde::{Deserialize, Serialize};
 use sim::Config;
 
@@ -42,19 +42,23 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Whether it is the state of a drive of this model without outstanding commands, and its maps agree.
+    /// Whether it is the state of a drive of this model without outstanding commands, and its parts agree. Maps that no
+    /// drive has written may lead the check astray.
     pub(crate) fn is_sound(&self, config: &Config) -> bool {
-        let is_of_model = self.drive.is_of(config);
+        caught(|| self.agrees(config)).unwrap_or(false)
+    }
+
+    fn agrees(&self, config: &Config) -> bool {
         let shape = Shape::of(config);
-        let is_cuttable = self.drive.is_cuttable();
         let mut tags = self.free_tags.clone();
         tags.sort_unstable();
-        is_of_model
+        self.drive.is_of(config)
             && tags.into_iter().eq(0..config.queue_depth)
-            && self.volatile.is_some() == is_cuttable
+            && self.volatile.is_some() == self.drive.is_cuttable()
             && self.volatile.as_ref().is_none_or(|volatile| volatile.is_sound(&shape))
-            // Maps that no drive has written may lead the check astray.
-            && catch_unwind(AssertUnwindSafe(|| self.drive.check())).is_ok_and(|end| end.is_ok())
+            && self.faults.is_sound(&shape)
+            && self.books.marks().len() <= Books::MARKS_MAX
+            && self.drive.check().is_ok()
     }
 }
 

@@ -18,6 +18,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use base::Fnv;
+use base::file::open_regular;
 use serde::{Deserialize, Serialize};
 use sim::Config;
 
@@ -185,7 +186,7 @@ fn bytes_of(shape: &Shape, run: &Range<u64>) -> Range<u64> {
 /// # Errors
 /// [`FileFault`].
 pub fn header(path: &Path) -> Result<Header, FileFault> {
-    let file = File::open(path)?;
+    let file = open_regular(path)?;
     let [head, ..] = sections(&file, NAMES)?;
     read_header(&file, head)
 }
@@ -215,7 +216,7 @@ impl Saved {
     /// # Errors
     /// [`FileFault`].
     pub fn read(path: &Path, config: &Config) -> Result<Self, FileFault> {
-        let file = File::open(path)?;
+        let file = open_regular(path)?;
         let [head, disk, pages, data] = sections(&file, NAMES)?;
         let header = read_header(&file, head)?;
         if header.simulator != SIMULATOR {

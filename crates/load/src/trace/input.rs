@@ -1,9 +1,9 @@
 //! Opening of files, packed with gzip or not.
 
-use std::fs::File;
 use std::io::{Cursor, Error, Read};
 use std::path::{Path, PathBuf};
 
+use base::file::open_input;
 use flate2::read::MultiGzDecoder;
 
 use super::TraceError;
@@ -38,7 +38,7 @@ impl Input {
         let bytes: BoxedInput = if is_stdin {
             Box::new(std::io::stdin())
         } else {
-            Box::new(File::open(path).map_err(TraceError::read(&what))?)
+            Box::new(open_input(path).map_err(TraceError::read(&what))?)
         };
         let (mut head, mut whole) = read_ahead(bytes, &what)?;
         let packed = head.starts_with(&GZIP);

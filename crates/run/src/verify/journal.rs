@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use ::target::IoError;
+use base::file::open_regular;
 use serde_json::{Value, json};
 
 use super::Layout;
@@ -87,7 +88,7 @@ impl Journal {
     /// Whether a living process writes this journal: it holds a lock, which ends with it.
     #[must_use]
     pub fn is_being_written(path: &Path) -> bool {
-        let file = File::open(path);
+        let file = open_regular(path);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 

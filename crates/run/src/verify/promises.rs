@@ -2,10 +2,10 @@
 //! other change makes the journal worthless, so that it allows no statement about the drive.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use base::file::open_regular;
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Value};
 
@@ -125,7 +125,7 @@ impl Promises {
 /// The content of the file; only the beginning of one that cannot be a journal, such as a whole
 /// drive.
 fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
-    let (mut file, mut bytes) = (File::open(path)?, Vec::new());
+    let (mut file, mut bytes) = (open_regular(path)?, Vec::new());
     file.by_ref().take(HEADER_BYTES_MAX).read_to_end(&mut bytes)?;
     if contains(&bytes, FORMATS.as_bytes()) {
         file.read_to_end(&mut bytes)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::Ratio;
+use device::host::small_file;
 use io::OpenOptions;
 use run::RunError;
 use sim::model::{Model, built_in};
@@ -137,7 +138,7 @@ impl Base {
         let usage = |fault: String| RunError::Usage(fault);
         let text = match built_in(name) {
             Some(text) => text.to_owned(),
-            None => std::fs::read_to_string(name).map_err(|error| {
+            None => small_file::read(name.as_ref()).map_err(|error| {
                 usage(format!(
                     "base model `{name}` cannot be read: {error}; expected the path of a model file, or a name \
                      of `ssdlab list drives`"

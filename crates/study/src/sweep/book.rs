@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use base::file::open_regular;
 use result::dataset::{self, Column, Values};
 use run::{RunError, TOOL_VERSION};
 
@@ -53,7 +54,7 @@ impl Book {
         let runs = spec.keep_runs.then(|| dir.join(RUNS_DIR));
         let signed = format!("# {TOOL_VERSION}\n{text}");
         let path = dir.join(SPEC_FILE);
-        match fs::read_to_string(&path) {
+        match open_regular(&path).and_then(std::io::read_to_string) {
             Ok(earlier) if earlier == signed => {}
             Ok(_) => {
                 return Err(usage(format!(
@@ -237,7 +238,7 @@ impl Book {
 
 /// The outcomes of earlier calls. A kill may have cut the last line short.
 fn read_outcomes(path: &Path) -> std::io::Result<BTreeMap<u64, Outcome>> {
-    let text = match fs::read_to_string(path) {
+    let text = match open_regular(path).and_then(std::io::read_to_string) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         other => other?,
     };

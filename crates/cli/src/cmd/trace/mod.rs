@@ -112,7 +112,7 @@ fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
 /// The description of a trace after its write: only its end knows all volumes.
 fn written_info(path: &Path) -> Result<TraceInfo, TraceError> {
     let what = path.display().to_string();
-    let file = std::fs::File::open(path).map_err(TraceError::read(&what))?;
+    let file = base::file::open_regular(path).map_err(TraceError::read(&what))?;
     Ok(TraceReader::new(file, &what)?.info())
 }
 

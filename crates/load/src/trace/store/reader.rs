@@ -1,8 +1,7 @@
 //! Conversion of a trace file to records. Columns are found by name; nothing in the file is
 //! trusted.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
+use base::panics::caught;
 use parquet::basic::Compression;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
@@ -244,8 +243,8 @@ fn check_chunk(
 
 /// Runs `read`, and treats a panic in the Parquet decoder as a damaged file.
 fn guarded<T>(what: &str, read: impl FnOnce() -> Result<T, TraceError>) -> Result<T, TraceError> {
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(wrong(what, "the decoder gave up on its content".to_owned())))
+    caught(read)
+        .unwrap_or_else(|| Err(wrong(what, "the decoder gave up on its content".to_owned())))
 }
 
 fn wrong(what: &str, reason: String) -> TraceError {

@@ -1,7 +1,8 @@
 //! ssdlab's own columnar file ([`crate::trace::store`]).
 
-use std::fs::File;
 use std::path::Path;
+
+use base::file::open_regular;
 
 use crate::trace::format::about::{About, Reader, Signs};
 use crate::trace::input::Input;
@@ -18,6 +19,6 @@ fn open(Input { path, what, packed, .. }: Input) -> Result<Box<dyn Source>, Trac
              write it into one first (gunzip)"
         )));
     }
-    let file = File::open(path).map_err(TraceError::read(&what))?;
+    let file = open_regular(&path).map_err(TraceError::read(&what))?;
     Ok(Box::new(TraceReader::new(file, &what)?))
 }
