@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::schema::{MarkKind, Origin, RunStatus, Span, Target, VerdictOutcome};
 
 pub use digest::{Digest, Row};
-pub use find::{Found, is_plain_name, scan, scan_one};
+pub use find::{Found, scan, scan_one};
 pub use site::{SITE_MARKER, SiteError, SiteForm, SiteReport, site};
 
 /// Version of `library.json` that this build writes.

@@ -1,10 +1,40 @@
-//! Names of run directories, and dates as people read them.
+//! Names of run directories: their grammar, their making, and dates as people read them.
 
 use base::Rng;
 
 const DRIVE_CHARS_MAX: usize = 40;
 const WORD_CHARS_MAX: usize = 24;
 const SECONDS_PER_DAY: u64 = 86_400;
+/// Longest id in bytes: with a suffix it is still a file name.
+const ID_BYTES_MAX: usize = 200;
+/// Names that a library, the command line or another operating system has for something else.
+const RESERVED: [&str; 6] = ["latest", "facts", "con", "prn", "aux", "nul"];
+/// Beginnings of such names: the index of a library with the files that SQLite keeps beside it.
+const RESERVED_BEGIN: &str = "index.sqlite";
+
+/// The grammar of [`is_run_id`] in words.
+pub const RUN_ID_RULE: &str = "expected letters, digits, `.`, `_` and `-`, at most 200 of them, a letter, digit or `_` \
+     first and no `.` last; and not `latest`, `facts`, `index.sqlite` or the name of a device of Windows";
+
+/// Whether a text can be the id of a run, and thus a name in a library, in an address and on any
+/// file system. Every id that comes from elsewhere passes this before it becomes a name.
+#[must_use]
+pub fn is_run_id(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=ID_BYTES_MAX).contains(&text.len())
+        && text.bytes().all(is_plain)
+        && !text.starts_with(['.', '-'])
+        && !text.ends_with('.')
+        && !is_reserved(&text.to_ascii_lowercase())
+}
+
+/// Whether the name is taken in a library, or denotes a device of Windows, whatever its end.
+fn is_reserved(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default();
+    let port = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+    let is_port = port.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'9']));
+    is_port || RESERVED.contains(&stem) || name.starts_with(RESERVED_BEGIN)
+}
 
 /// A point in time, split as a calendar and a clock show it (UTC, proleptic Gregorian).
 struct UtcTime {
@@ -110,6 +140,78 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn reserved_and_dangerous_names_are_no_ids() {
+        let long = "x".repeat(ID_BYTES_MAX + 1);
+        let path = "a/b";
+        for text in [
+            "",
+            ".",
+            "..",
+            "-",
+            "-rf",
+            "--help",
+            ".hidden",
+            path,
+            "/etc",
+            "../up",
+            "a\\b",
+            "a b",
+            "a\nb",
+            "a\0b",
+            "a\u{1b}[2J",
+            "größe",
+            "a\u{202e}b",
+            "a:b",
+            "a*",
+            "a?",
+            "a%2f",
+            "ends.",
+            "latest",
+            "Latest",
+            "LATEST",
+            "latest.zz",
+            "facts",
+            "FACTS",
+            "facts.toml",
+            "index.sqlite",
+            "index.sqlite-journal",
+            "index.sqlite-wal",
+            "index.sqlite-shm",
+            "INDEX.SQLITE-WAL",
+            "index.sqlite2",
+            "con",
+            "NUL",
+            "nul.txt",
+            "aux.a.b",
+            "prn",
+            "com1",
+            "LPT9.zz",
+            &long,
+        ] {
+            assert!(!is_run_id(text), "{text:?}");
+        }
+        for text in [
+            "run-1",
+            "live",
+            "a",
+            "7",
+            "_a",
+            "a.b",
+            "a-",
+            "latest-1",
+            "factsheet",
+            "index",
+            "console",
+            "com10",
+            "nullable",
+            "20261121-031500-consistency-example-480-default-0000",
+            &long[1..],
+        ] {
+            assert!(is_run_id(text), "{text:?}");
+        }
+    }
+
     const STARTED_UNIX_NS: u64 = 1_795_230_900_123_456_789;
 
     #[test]
@@ -137,7 +239,7 @@ mod tests {
         #[test]
         fn any_name_gives_a_plain_directory_name(ns: u64, test: String, drive: String, variant: String, salt: u64) {
             let id = run_id(ns, &test, &drive, &variant, salt);
-            prop_assert!(id.len() <= 130 && id.is_ascii());
+            prop_assert!(id.len() <= 130 && is_run_id(&id), "{id}");
             prop_assert!(id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
         }
 

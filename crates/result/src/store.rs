@@ -9,6 +9,7 @@ mod atomic;
 mod checksum;
 pub(crate) mod columns;
 mod decode;
+pub mod dir;
 mod encode;
 mod error;
 pub mod ios;
@@ -31,10 +32,11 @@ pub(crate) use reader::row_contradictions;
 
 pub(crate) use atomic::replace_files;
 use atomic::sync_dir;
+use dir::Dir;
 use encode::EncodedPhase;
 
 use crate::rows::PhaseRows;
-use crate::run_id::run_id;
+use crate::run_id::{is_run_id, run_id};
 use crate::schema::Run;
 
 /// Name of the file that describes the run.
@@ -57,8 +59,12 @@ impl RunWriter {
     /// Creates `<library>/<run-id>/` with all three files, before the measurement.
     ///
     /// # Errors
-    /// [`StoreError::RunExists`] if the name is taken; otherwise the error of the file system.
+    /// [`StoreError::RunId`] if its id cannot be a name, [`StoreError::RunExists`] if the name is taken;
+    /// otherwise the error of the file system.
     pub fn create(library: &Path, run: &Run) -> Result<Self, StoreError> {
+        if !is_run_id(&run.run_id) {
+            return Err(StoreError::RunId { run_id: run.run_id.clone(), path: None });
+        }
         fs::create_dir_all(library).map_err(StoreError::io("create", library))?;
         let path = library.join(&run.run_id);
         fs::create_dir(&path).map_err(|source| match source.kind() {
@@ -66,7 +72,8 @@ impl RunWriter {
             _ => StoreError::Io { action: "create", path: path.clone(), source },
         })?;
         sync_dir(library)?;
-        let writer = Self { _alive: alive::Hold::take(&path), path, phases: Vec::new() };
+        let dir = Dir::open(&path).map_err(StoreError::io("open", &path))?;
+        let writer = Self { _alive: alive::Hold::of(&dir), path, phases: Vec::new() };
         writer.write_all(&writer.path, run)?;
         Ok(writer)
     }

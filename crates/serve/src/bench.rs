@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use result::bench::is_plain_name;
+use result::run_id::is_run_id;
 
 use crate::ServeError;
 use crate::index::{Index, Packed, Refreshed};
@@ -77,7 +77,7 @@ impl Bench {
 
     /// The directory of a run, or `None` if no run can have this name.
     pub(crate) fn run_dir(&self, name: &str) -> Option<PathBuf> {
-        is_plain_name(name).then(|| self.library.join(name))
+        is_run_id(name).then(|| self.library.join(name))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,21 +1,18 @@
 //! Uploads: a run directory arrives file by file beside the library's own, is read whole by the
 //! same reader as any run, and only then gets its name.
 
-use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use result::bench::{Digest, is_plain_name, scan_one};
+use result::bench::{Digest, scan_one};
+use result::store::dir::Staging;
 use result::store::{LATENCY_FILE, RUN_FILE, RunDir, SERIES_FILE};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use tempfile::TempDir;
 use tokio::fs as async_fs;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
@@ -31,10 +28,10 @@ const PATIENCE: Duration = Duration::from_mins(10);
 const TURN: Duration = Duration::from_secs(20);
 /// The files of a run; the name of a part chooses one of these, and so cannot be a path.
 pub(crate) const FILES: [&str; 3] = [RUN_FILE, SERIES_FILE, LATENCY_FILE];
-/// Beginning of the names of unfinished uploads, which no reader of a library looks at.
-const PREFIX: &str = ".ssdlab-upload-";
-/// Age from which an unfinished upload belongs to no living server.
-const STALE: Duration = Duration::from_hours(1);
+/// Name of the directory of an upload until the run tells its own.
+const UNNAMED: &str = "upload";
+/// Time for the next bytes of an upload.
+const PROGRESS: Duration = Duration::from_secs(30);
 
 /// `POST /runs`: the files of one run as parts of a form.
 pub(crate) async fn receive(State(server): State<Arc<Server>>, request: Request) -> Response {
@@ -106,21 +103,16 @@ async fn admit(server: &Arc<Server>, request: Request) -> Result<String, Refusal
         Refusal(StatusCode::BAD_REQUEST, format!("expected a form with files: {error}"))
     };
     let form = Multipart::from_request(request, server).await.map_err(wrong)?;
-    let staged = staged(server.bench.library())?;
-    receive_files(server, form, staged.path()).await?;
+    let staging = Staging::new(server.bench.library());
+    let staging = staging.map_err(|error| disk("create a directory", &error))?;
+    let dir = staging.make(UNNAMED).map_err(|error| disk("create a directory", &error))?;
+    receive_files(server, form, &dir).await?;
     let name = on_disk(server, move |bench| {
-        let named = put_in_place(&staged, bench.library());
+        let named = put_in_place(&staging, &dir);
         bench.look_again();
         Ok(named)
     });
     name.await?
-}
-
-/// A directory for the files, on the file system of the library.
-fn staged(library: &Path) -> Result<TempDir, Refusal> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).permissions(Permissions::from_mode(0o755));
-    builder.tempdir_in(library).map_err(|error| disk("create a directory", &error))
 }
 
 fn disk(action: &str, error: &io::Error) -> Refusal {
@@ -132,7 +124,9 @@ fn disk(action: &str, error: &io::Error) -> Refusal {
 }
 
 async fn receive_files(server: &Server, mut form: Multipart, dir: &Path) -> Result<(), Refusal> {
-    while let Some(field) = form.next_field().await.map_err(|error| broken(server, &error))? {
+    while let Some(field) =
+        in_time(form.next_field()).await?.map_err(|error| broken(server, &error))?
+    {
         let name = field.name().unwrap_or_default();
         let Some(file) = FILES.into_iter().find(|file| *file == name) else {
             let name = base::text::shortened(name);
@@ -149,6 +143,12 @@ async fn receive_files(server: &Server, mut form: Multipart, dir: &Path) -> Resu
     }
 }
 
+/// The next part of an upload, if it does not take too long.
+async fn in_time<T>(next: impl Future<Output = T>) -> Result<T, Refusal> {
+    let stalled = |_| refused(StatusCode::REQUEST_TIMEOUT, "nothing came for too long");
+    timeout(PROGRESS, next).await.map_err(stalled)
+}
+
 /// A connection that ended early, or a body that is too large or no form.
 fn broken(server: &Server, error: &MultipartError) -> Refusal {
     if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
@@ -162,63 +162,26 @@ async fn receive_file(server: &Server, mut field: Field<'_>, path: &Path) -> Res
         ErrorKind::AlreadyExists => refused(StatusCode::BAD_REQUEST, "a file is there twice"),
         _ => disk("create a file", &error),
     })?;
-    while let Some(piece) = field.chunk().await.map_err(|error| broken(server, &error))? {
+    while let Some(piece) = in_time(field.chunk()).await?.map_err(|error| broken(server, &error))? {
         file.write_all(&piece).await.map_err(|error| disk("write a file", &error))?;
     }
     file.sync_all().await.map_err(|error| disk("write a file", &error))
 }
 
 /// Reads the run whole and gives it its name, if no other run has it.
-fn put_in_place(staged: &TempDir, library: &Path) -> Result<String, Refusal> {
+fn put_in_place(staging: &Staging, dir: &Path) -> Result<String, Refusal> {
     let invalid = |reason: String| Refusal(StatusCode::UNPROCESSABLE_ENTITY, reason);
-    let found = scan_one(staged.path()).ok_or_else(|| invalid("there is no run".to_owned()))?;
+    let found = scan_one(dir).ok_or_else(|| invalid("there is no run".to_owned()))?;
     // Its temporary name means nothing to the sender.
-    let reason = |text: String| invalid(text.replace(&found.name, "the run"));
-    let unreadable = |error: result::store::StoreError| {
-        reason(error.to_string().replace(&*staged.path().to_string_lossy(), "the run"))
-    };
-    let dir = RunDir::open(staged.path()).map_err(unreadable)?;
+    let reason = |text: String| invalid(text.replace(&*dir.to_string_lossy(), "the run"));
+    let run = RunDir::open(dir).map_err(|error| reason(error.to_string()))?;
     Digest::of(&found).map_err(reason)?;
-    let name = dir.run().run_id.clone();
-    if !is_plain_name(&name) {
-        let shown = base::text::shortened(&name);
-        return Err(invalid(format!("`{shown}` cannot be the name of a run")));
-    }
-    match rename_new(staged.path(), &library.join(&name)) {
-        Ok(()) => Ok(name),
+    let name = run.run().run_id.clone();
+    match staging.publish(UNNAMED, &name) {
+        Ok(_) => Ok(name),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             Err(Refusal(StatusCode::CONFLICT, format!("there is a run {name} already")))
         }
         Err(error) => Err(disk("put the run in its place", &error)),
-    }
-}
-
-/// Renames a directory, unless the name is taken; durable.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-            // A file system without this flag; an upload of the same run at the same moment loses
-            // to a directory that is not empty.
-            if to.exists() {
-                return Err(ErrorKind::AlreadyExists.into());
-            }
-            fs::rename(from, to)?;
-        }
-        renamed => renamed?,
-    }
-    [Some(to), to.parent()].into_iter().flatten().try_for_each(|dir| File::open(dir)?.sync_all())
-}
-
-/// Removes uploads that a killed server left behind.
-pub(crate) fn sweep(library: &Path) {
-    let is_stale = |entry: &fs::DirEntry| {
-        let changed = entry.metadata().and_then(|metadata| metadata.modified());
-        let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
-        entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && age.is_some_and(|age| age > STALE)
-    };
-    let entries = fs::read_dir(library).into_iter().flatten().flatten();
-    for entry in entries.filter(is_stale) {
-        let _ = fs::remove_dir_all(entry.path());
     }
 }

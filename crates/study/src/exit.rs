@@ -69,5 +69,9 @@ pub fn of_trace(error: &TraceError) -> (&'static str, u8) {
 /// The word and the exit code of an error of a library.
 #[must_use]
 pub fn of_store(error: &StoreError) -> (&'static str, u8) {
-    if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result", EXIT_IO) }
+    match error {
+        error if error.is_refused() => ("other-files", EXIT_REFUSED),
+        error if error.is_usage() => ("usage", EXIT_USAGE),
+        _ => ("result", EXIT_IO),
+    }
 }

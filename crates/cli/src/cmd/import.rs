@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use device::host::shell::quoted;
 use result::import::{Call, ImportError, Sheet, cdm, fio, phoronix, write};
+use result::store::dir::sweep;
 use result::store::{RunDir, preflight};
 
 use super::run::unix_ns;
@@ -25,6 +26,7 @@ pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     let args = command.args();
     let sheets = read(&args.paths)?;
     preflight(&args.place.library, 0)?;
+    sweep(&args.place.library);
     let call = call(format, args);
     let mut dirs = Vec::new();
     for sheet in sheets {

@@ -3,14 +3,13 @@
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
+use crate::run_id::{RUN_ID_RULE, is_run_id};
 use crate::store::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError};
 
 /// Largest `run.json`: that of a run with 10,000 phases has a fifth of it.
 const RUN_BYTES_MAX: u64 = 32 << 20;
 /// Largest Parquet file: a run of a month has a tenth of it.
 const ROWS_BYTES_MAX: u64 = 1 << 30;
-/// Longest name of a run directory in bytes: with a suffix it is still a file name.
-const NAME_BYTES_MAX: usize = 200;
 
 const FILES: [(&str, u64); 3] =
     [(RUN_FILE, RUN_BYTES_MAX), (SERIES_FILE, ROWS_BYTES_MAX), (LATENCY_FILE, ROWS_BYTES_MAX)];
@@ -26,16 +25,6 @@ pub struct Found {
     pub stamp: String,
     /// The obstacle that shows without a look at its content, or `None` if there is none.
     pub obstacle: Option<String>,
-}
-
-/// Whether a name can stand in an address and on any file system: letters, digits, `.`, `_` and
-/// `-`, and no dot first.
-#[must_use]
-pub fn is_plain_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    (1..=NAME_BYTES_MAX).contains(&name.len())
-        && !name.starts_with('.')
-        && name.bytes().all(is_plain)
 }
 
 /// The directories of `library` with at least one file of a run, by name; none if there is no
@@ -73,18 +62,11 @@ pub fn scan_one(path: &Path) -> Option<Found> {
 }
 
 fn with_plain_name(found: Found) -> Found {
-    if is_plain_name(&found.name) {
+    if is_run_id(&found.name) {
         return found;
     }
-    Found { obstacle: Some(no_plain_name()), ..found }
-}
-
-/// The obstacle in a name that cannot stand in an address.
-fn no_plain_name() -> String {
-    format!(
-        "the name of the directory cannot stand in an address; expected letters, digits, `.`, `_` \
-         and `-`, no dot first, at most {NAME_BYTES_MAX} of them"
-    )
+    let words = format!("the name of the directory cannot be that of a run; {RUN_ID_RULE}");
+    Found { obstacle: Some(words), ..found }
 }
 
 /// Size and time of change in ns since the Unix epoch.

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use base::file::open_regular;
+
 use super::ImportError;
 
 /// Files that one import may read.
@@ -62,11 +64,8 @@ pub(super) fn open(
     what: &'static str,
     max_bytes: u64,
 ) -> Result<BufReader<std::io::Take<File>>, ImportError> {
-    let file = File::open(path).map_err(ImportError::unreadable(path))?;
+    let file = open_regular(path).map_err(ImportError::unreadable(path))?;
     let metadata = file.metadata().map_err(ImportError::unreadable(path))?;
-    if !metadata.is_file() {
-        return Err(ImportError::damaged(path, "expected a regular file"));
-    }
     let bytes = metadata.len();
     if bytes > max_bytes {
         return Err(ImportError::TooLarge { path: path.to_owned(), what, bytes, max_bytes });

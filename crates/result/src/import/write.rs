@@ -1,6 +1,6 @@
 //! From a sheet to a run directory.
 
-use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use base::Facts;
@@ -14,7 +14,8 @@ use crate::schema::{
     Target,
 };
 use crate::stats::consistency::{Consistency, STEADY_FROM_S};
-use crate::store::{RunWriter, row_contradictions};
+use crate::store::dir::Staging;
+use crate::store::{RunWriter, StoreError, row_contradictions};
 
 /// Rows of a step that the figures of a steady state need.
 const ROWS_MIN: usize = 10;
@@ -36,27 +37,29 @@ pub struct Call {
     pub now_unix_ns: u64,
 }
 
-/// Writes a sheet into a new run directory of `library` and returns its path. On an error nothing
-/// remains.
+/// Writes a sheet into a new run directory of `library` and returns its path. The directory gets its
+/// name when it is whole: after an error or a kill there is no half of a run.
 ///
 /// # Errors
 /// If the sheet has no step, no name for its drive, or values beyond any measurement; and the
 /// errors of the file system.
 pub fn write(library: &Path, sheet: Sheet, call: &Call) -> Result<PathBuf, ImportError> {
+    const NAMES_MAX: u64 = 100;
     let (mut run, rows) = run_of(sheet, call)?;
-    let mut writer = RunWriter::create_new(library, &mut run, 0)?;
-    let written = run
-        .phases
-        .iter()
-        .zip(&rows)
-        .try_for_each(|(phase, rows)| writer.add_phase(&run, &phase.name, rows));
-    let path = writer.path().to_owned();
-    written.and_then(|()| writer.write(&run)).map_err(|error| {
-        // A half-written result is worse than none; the first error is the one to tell.
-        let _ = fs::remove_dir_all(&path);
-        ImportError::from(error)
-    })?;
-    Ok(path)
+    let failed = |source| StoreError::Io { action: "write to", path: library.to_owned(), source };
+    let staging = Staging::new(library).map_err(failed)?;
+    for salt in 0..NAMES_MAX {
+        let mut writer = RunWriter::create_new(staging.path(), &mut run, salt)?;
+        for (phase, rows) in run.phases.iter().zip(&rows) {
+            writer.add_phase(&run, &phase.name, rows)?;
+        }
+        writer.write(&run)?;
+        match staging.publish(&run.run_id, &run.run_id) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            published => return Ok(published.map_err(failed)?),
+        }
+    }
+    Err(StoreError::RunExists { path: library.join(&run.run_id) }.into())
 }
 
 /// The run of a sheet, and the rows of its phases.

@@ -84,7 +84,8 @@ impl Page {
     pub fn load(from: Option<&Path>) -> Result<Self, ReportError> {
         let Some(path) = from else { return Self::built_in(BUILT_IN_PAGE) };
         let unreadable = |source| ReportError::PageUnreadable { path: path.to_owned(), source };
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text =
+            base::file::open_regular(path).and_then(std::io::read_to_string).map_err(unreadable)?;
         Self::checked(&path.display().to_string(), text.into())
     }
 

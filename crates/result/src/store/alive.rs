@@ -6,6 +6,8 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::dir::Dir;
+
 /// The lock of the writer, for its whole life.
 #[derive(Debug)]
 pub(super) struct Hold {
@@ -15,12 +17,20 @@ pub(super) struct Hold {
 impl Hold {
     /// Locks the directory. A file system without locks leaves it unlocked, and a reader there
     /// cannot distinguish a dead writer from a living one.
-    pub(super) fn take(dir: &Path) -> Self {
-        let locked = File::open(dir)
-            .ok()
-            .filter(|file| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok());
-        Self { _locked: locked }
+    pub(super) fn of(dir: &Dir) -> Self {
+        Self { _locked: locked(dir) }
     }
+
+    /// Locks the directory, or `None` if another has locked it or nobody can.
+    pub(super) fn alone(dir: &Dir) -> Option<Self> {
+        Some(Self { _locked: Some(locked(dir)?) })
+    }
+}
+
+fn locked(dir: &Dir) -> Option<File> {
+    let file = dir.lock_file().ok()?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some(file)
 }
 
 /// Whether it is certain that no process writes the directory.

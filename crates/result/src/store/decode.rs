@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use base::file::open_regular;
+use base::panics::caught;
 use base::text::shortened;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
@@ -42,7 +43,7 @@ struct Chunk<T> {
 
 impl RowFile {
     pub(super) fn open(path: &Path, rows_per_byte_max: u64) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("read", path))?;
+        let file = open_regular(path).map_err(StoreError::io("read", path))?;
         let length_bytes = file.metadata().map_err(StoreError::io("read", path))?.len();
         let reader = SerializedFileReader::new(file).map_err(|error| damaged(path, &error))?;
         let mut rows_left = length_bytes.saturating_mul(rows_per_byte_max);
@@ -335,7 +336,7 @@ pub(super) fn guarded<T>(
     path: &Path,
     read: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+    caught(read).unwrap_or_else(|| {
         Err(StoreError::Parquet {
             path: path.to_owned(),
             reason: "the decoder gave up on its content".to_owned(),

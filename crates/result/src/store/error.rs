@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use base::Bytes;
 use base::text::shortened;
 
+use crate::run_id::RUN_ID_RULE;
+
 /// A failure to write, find or read a run directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,6 +58,14 @@ pub enum StoreError {
         free_bytes: u64,
         /// Bytes without which the file is not begun.
         needed_bytes: u64,
+    },
+    /// The run has an id that cannot be a name.
+    #[error("`{}` cannot be the id of a run{}; {RUN_ID_RULE}", shortened(run_id), place_of(path.as_deref()))]
+    RunId {
+        /// The id.
+        run_id: String,
+        /// The file that has it, or `None` for a run that is yet to be written.
+        path: Option<PathBuf>,
     },
     /// The path leads to no run directory.
     #[error("{} is not a run directory: it has no run.json", path.display())]
@@ -184,6 +194,21 @@ pub enum StoreError {
         /// The other file.
         name: String,
     },
+    /// The name in the library is a link.
+    #[error(
+        "{} is a link, and what it leads to may belong to another library; remove the link itself with `rm`",
+        path.display()
+    )]
+    IsLink {
+        /// The link.
+        path: PathBuf,
+    },
+    /// The name leads to another thing than before.
+    #[error("something else has the name {} now; nothing was removed, look again", path.display())]
+    Replaced {
+        /// The name.
+        path: PathBuf,
+    },
     /// Several runs begin with this text.
     #[error("`{}` fits {} runs: {}; give more of the name", shortened(name), matches.len(), first_of(matches))]
     AmbiguousRun {
@@ -211,8 +236,13 @@ impl StoreError {
                 | Self::NoSuchRun { .. }
                 | Self::AmbiguousRun { .. }
                 | Self::InProgress { .. }
-                | Self::OtherFiles { .. }
         )
+    }
+
+    /// Whether the removal was refused, because something else would be lost.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Self::IsLink { .. } | Self::Replaced { .. } | Self::OtherFiles { .. })
     }
 
     /// Whether the file system is full: the data can still go elsewhere.
@@ -235,6 +265,10 @@ fn help_for(source: &io::Error) -> &'static str {
         }
         _ => "",
     }
+}
+
+fn place_of(path: Option<&Path>) -> String {
+    path.map(|path| format!(", as {} has it", path.display())).unwrap_or_default()
 }
 
 fn near_matches(near: &[String]) -> String {

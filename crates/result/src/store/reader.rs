@@ -1,24 +1,29 @@
 //! Reading one run directory.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use base::file::open_regular;
 use serde::Deserialize;
 
 use super::checksum::{self, latency_columns, series_columns};
 use super::columns::{Column, SERIES};
 use super::decode::{LATENCY_ROWS_PER_BYTE_MAX, RowFile, SERIES_ROWS_PER_BYTE_MAX, guarded};
+use super::dir::{Dir, Thing};
 use super::seal::{self, Seal};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::{PhaseRows, SecondRow};
+use crate::run_id::is_run_id;
 use crate::schema::{Checksums, Phase, Run, RunStatus, SCHEMA_VERSION};
 
 /// A run directory with its `run.json`; rows are read on demand.
 #[derive(Clone, Debug)]
 pub struct RunDir {
     pub(super) path: PathBuf,
+    /// The directory that was read, whatever has its path now.
+    pub(super) thing: Thing,
     pub(super) run: Run,
     /// Missing in old runs.
     pub(super) checksums: Option<Checksums>,
@@ -53,7 +58,13 @@ impl RunDir {
             path
         };
         let run_path = dir.join(RUN_FILE);
-        let text = fs::read(&run_path).map_err(|source| match source.kind() {
+        let read = || {
+            let held = Dir::open(dir)?;
+            let mut text = Vec::new();
+            held.file(RUN_FILE)?.read_to_end(&mut text)?;
+            Ok((held.thing()?, text))
+        };
+        let (thing, text) = read().map_err(|source: std::io::Error| match source.kind() {
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
                 StoreError::NotARun { path: path.to_owned() }
             }
@@ -65,6 +76,7 @@ impl RunDir {
         }
         Ok(Self {
             path: dir.to_owned(),
+            thing,
             run,
             checksums,
             series_is_whole: OnceLock::new(),
@@ -144,7 +156,7 @@ impl RunDir {
         if !table.sealed || is_whole.get().is_some() {
             return Ok(());
         }
-        let found = File::open(path).and_then(seal::check_parquet);
+        let found = open_regular(path).and_then(seal::check_parquet);
         if found.map_err(StoreError::io("read", path))? != Seal::Whole {
             return Err(StoreError::FileChanged { path: path.to_owned() });
         }
@@ -296,5 +308,9 @@ fn parse_run(path: &Path, text: &[u8]) -> Result<(Run, Option<Checksums>), Store
     if checksums.is_some() && seal_found == Seal::Absent {
         return Err(changed());
     }
-    Ok((serde_json::from_slice(text).map_err(json_error)?, checksums))
+    let run: Run = serde_json::from_slice(text).map_err(json_error)?;
+    if !is_run_id(&run.run_id) {
+        return Err(StoreError::RunId { run_id: run.run_id, path: Some(path.to_owned()) });
+    }
+    Ok((run, checksums))
 }

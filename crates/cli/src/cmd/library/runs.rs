@@ -1,7 +1,8 @@
 //! `ssdlab runs`: the runs of a library by name, their words, and their removal.
 
-use result::run_id::rfc3339;
+use result::run_id::{is_run_id, rfc3339};
 use result::schema::{About, Run, RunStatus};
+use result::store::dir::sweep;
 use result::store::{self, LibraryEntry, RunDir, StoreError, resolve_run};
 use run::RunError;
 
@@ -99,12 +100,14 @@ fn print_rejected(entry: &LibraryEntry) {
 fn remove(args: &RemoveArgs) -> anyhow::Result<()> {
     let mut dirs = Vec::new();
     for name in &args.runs {
-        let path = args.place.library.join(name);
-        let dir = RunDir::open(&path)?;
-        if name.contains('/') || dir.run().run_id != *name {
-            let words =
-                format!("`{name}` is not the whole name of a run; `ssdlab runs` lists names");
-            return Err(RunError::Usage(words).into());
+        let unknown = || {
+            let words = "is not the whole name of a run; `ssdlab runs` lists names";
+            RunError::Usage(format!("`{name}` {words}"))
+        };
+        let name = Some(name).filter(|name| is_run_id(name)).ok_or_else(unknown)?;
+        let dir = RunDir::open(&args.place.library.join(name))?;
+        if dir.run().run_id != *name {
+            return Err(unknown().into());
         }
         dir.check_removable()?;
         dirs.push(dir);
@@ -112,6 +115,7 @@ fn remove(args: &RemoveArgs) -> anyhow::Result<()> {
     for dir in dirs {
         dir.remove()?;
     }
+    sweep(&args.place.library);
     match args.place.format {
         Format::Json => data!("{}", serde_json::json!({ "removed": args.runs, "error": null })),
         Format::Text => data!("removed {}", args.runs.join(", ")),

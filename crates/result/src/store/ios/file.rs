@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::OpKind;
+use base::file::open_regular;
 use bytes::Bytes;
 use crc32fast::Hasher;
 use parquet::basic::{Encoding, Repetition, Type as PhysicalType};
@@ -222,7 +223,7 @@ impl IosFile {
 
     /// Copies the row groups of the first `phases` phases of another file; returns their rows.
     pub(super) fn copy(&mut self, from: &Path, phases: usize) -> Result<u64, StoreError> {
-        let file = File::open(from).map_err(StoreError::io("read", from))?;
+        let file = open_regular(from).map_err(StoreError::io("read", from))?;
         let groups = file.try_clone().map_err(StoreError::io("read", from))?;
         let groups = SerializedFileReader::new(groups).map_err(|error| damaged(from, &error))?;
         let mut rows = 0;

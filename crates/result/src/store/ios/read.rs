@@ -1,9 +1,9 @@
 //! Reading the file, a row group at a time.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use base::OpKind;
+use base::file::open_regular;
 use base::text::shortened;
 
 use super::super::columns::op_kind;
@@ -61,7 +61,7 @@ impl RunDir {
         if self.run.ios.is_none() || !path.exists() {
             return Ok(None);
         }
-        let seal = File::open(&path).and_then(seal::check_parquet);
+        let seal = open_regular(&path).and_then(seal::check_parquet);
         match seal.map_err(StoreError::io("read", &path))? {
             Seal::Whole => Ok(Some(path)),
             Seal::Broken | Seal::Absent => Err(StoreError::FileChanged { path }),
