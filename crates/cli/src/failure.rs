@@ -10,7 +10,7 @@ use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
 use serve::{PushError, ServeError};
-use study::exit::{self, EXIT_USAGE};
+use study::exit::{self, EXIT_REFUSED, EXIT_USAGE};
 
 use crate::args::Format;
 use crate::ui::out::{self, data, talk};
@@ -78,7 +78,11 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
         return classify_report(error);
     }
     if let Some(error) = error.downcast_ref::<ServeError>() {
-        return if error.is_usage() { ("usage", EXIT_USAGE) } else { ("serve", EXIT_IO) };
+        return match error {
+            error if error.is_refused() => ("other-files", EXIT_REFUSED),
+            error if error.is_usage() => ("usage", EXIT_USAGE),
+            _ => ("serve", EXIT_IO),
+        };
     }
     if let Some(error) = error.downcast_ref::<PushError>() {
         return if error.is_usage() { ("usage", EXIT_USAGE) } else { ("push", EXIT_IO) };

@@ -47,7 +47,7 @@ pub struct ServeArgs {
 /// Arguments of `site`.
 #[derive(Debug, ClapArgs)]
 pub struct SiteArgs {
-    /// Directory to write: new, empty, or an earlier site, which it replaces
+    /// Directory to write: new, or any other; only files of an earlier site are replaced
     pub dir: PathBuf,
     /// Medians of several seconds, curves and figures only: a hundred drives in a few megabytes
     #[arg(long)]

@@ -26,14 +26,28 @@ pub fn run(args: &SiteArgs) -> anyhow::Result<u8> {
     let path = std::path::absolute(&args.dir)?.display().to_string();
     let (runs, size) = (library.runs.len(), Bytes(report.bytes));
     talk!("{runs} runs, {} files, {size}", report.files);
+    tell_left(&report.left);
     match args.bench.format {
         Format::Json => data!(
             "{}",
             serde_json::json!({
-                "site": path, "runs": runs, "bytes": report.bytes, "rejected": library.rejected
+                "site": path, "runs": runs, "bytes": report.bytes, "rejected": library.rejected,
+                "removed": report.removed, "left": report.left,
             })
         ),
         Format::Text => data!("{path}"),
     }
     Ok(EXIT_DONE)
+}
+
+/// Names what stands beside the site and is none of it.
+fn tell_left(left: &[String]) {
+    const SHOWN: usize = 8;
+    if left.is_empty() {
+        return;
+    }
+    let more = left.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let shown = left[..left.len().min(SHOWN)].join(", ");
+    talk!("left alone, as no files of the site: {shown}{more}");
 }
