@@ -1,13 +1,14 @@
 //! The index of a library: a row and a packed file for each run, in SQLite. It is derived from the
 //! run directories, kept in step by the sizes and times of their files, and rebuilt at will.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use result::bench::{Digest, Found, Library, Rejected, Row, scan};
 use result::schema::RunStatus;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params};
 
 use crate::ServeError;
 
@@ -67,8 +68,8 @@ pub(crate) struct Packed {
 }
 
 impl Index {
-    /// The index in the library, or one in memory if the library takes no file. A damaged index,
-    /// or one of another version, is replaced.
+    /// The index in the library, or one in memory if the library takes no file, or something else has
+    /// its name. A damaged index, or one of another version, is replaced.
     ///
     /// # Errors
     /// If there is no library, or no memory for an index.
@@ -76,12 +77,12 @@ impl Index {
         if !library.is_dir() {
             return Err(ServeError::NoLibrary { path: library.to_owned() });
         }
-        let path = library.join(INDEX_FILE);
-        let db = match prepared(Connection::open(&path)) {
+        let path = library.canonicalize().unwrap_or_else(|_| library.to_owned()).join(INDEX_FILE);
+        let db = match prepared(open(&path)) {
             Ok(db) => db,
-            Err(error) if is_damaged(&error) => {
+            Err(error) if is_damaged(&error) && is_index(&path) => {
                 let _ = std::fs::remove_file(&path);
-                prepared(Connection::open(&path)).or_else(|_| in_memory())?
+                prepared(open(&path)).or_else(|_| in_memory())?
             }
             Err(_) => in_memory()?,
         };
@@ -199,6 +200,20 @@ fn digests(batch: &[&Found]) -> Vec<Result<Digest, String>> {
     })
 }
 
+/// A connection to the file itself: behind a link may be a database of somebody else.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)
+}
+
+/// Whether a file that cannot be used is a database at all; another one is not an index, whatever its
+/// name.
+fn is_index(path: &Path) -> bool {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut head = [0; MAGIC.len()];
+    let read = base::file::open_regular(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == MAGIC
+}
+
 /// A connection with the tables of this version.
 fn prepared(opened: rusqlite::Result<Connection>) -> rusqlite::Result<Connection> {
     let db = opened?;
@@ -207,6 +222,11 @@ fn prepared(opened: rusqlite::Result<Connection>) -> rusqlite::Result<Connection
     db.pragma_update(None, "synchronous", "OFF")?;
     db.pragma_update(None, "trusted_schema", "OFF")?;
     let version: i64 = db.pragma_query_value(None, "user_version", |line| line.get(0))?;
+    // Another program has a database of this name; it is none of ours to change.
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE tbl_name NOT IN ('runs', 'figures')";
+    if db.query_row(sql, [], |line| line.get::<_, i64>(0))? > 0 {
+        return Err(rusqlite::Error::InvalidQuery);
+    }
     if version != TABLES_VERSION {
         db.execute_batch("DROP VIEW IF EXISTS figures; DROP TABLE IF EXISTS runs;")?;
     }

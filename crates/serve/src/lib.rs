@@ -4,6 +4,7 @@
 //! run directories, [`serve`] offers them over HTTP, and [`push`] sends a run to such a server.
 
 mod bench;
+mod connections;
 mod error;
 mod guard;
 mod index;

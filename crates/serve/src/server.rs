@@ -9,18 +9,21 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
+use result::store::dir::sweep;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::bench::Bench;
-use crate::guard::{Guard, watch};
+use crate::guard::{self, Guard};
 use crate::index::Refreshed;
 use crate::state::{Config, Server};
-use crate::{ServeError, live, resources, upload};
+use crate::{ServeError, connections, live, resources, upload};
 
 /// Least time until a request to stop is seen.
 const STOP_EVERY: Duration = Duration::from_millis(50);
 /// Time for answers in progress after a request to stop.
 const FAREWELL: Duration = Duration::from_secs(3);
+
 /// Serves a library until `stop` is set. `ready` gets the address and the work on the index.
 ///
 /// # Errors
@@ -31,7 +34,7 @@ pub fn serve(
     ready: impl FnOnce(SocketAddr, Refreshed),
 ) -> Result<(), ServeError> {
     let (bench, refreshed) = Bench::open(&config.library, &config.title)?;
-    upload::sweep(&config.library);
+    sweep(&config.library);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(ServeError::Server)?.block_on(async {
         let unusable = |source| ServeError::Listen { address: config.listen, source };
@@ -41,12 +44,12 @@ pub fn serve(
             .ok_or_else(|| ServeError::Server(std::io::ErrorKind::InvalidData.into()))?;
         let server = Arc::new(Server::new(config, bench, stop));
         ready(address, refreshed);
-        let served = axum::serve(listener, router(server, guard))
-            .with_graceful_shutdown(set(Arc::clone(stop)));
+        let (tell, stopped) = watch::channel(false);
         tokio::select! {
-            ended = served => ended.map_err(ServeError::Server),
-            () = farewell(stop) => Ok(()),
+            () = connections::serve(listener, router(server, guard), stopped) => {}
+            () = farewell(stop, &tell) => {}
         }
+        Ok(())
     })
 }
 
@@ -59,18 +62,15 @@ fn router(server: Arc<Server>, guard: Guard) -> Router {
         .route("/live/{name}", get(live::follow))
         .route("/runs", post(upload::receive))
         .layer(DefaultBodyLimit::max(server.upload_bytes_max))
-        .layer(from_fn_with_state(Arc::new(guard), watch))
+        .layer(from_fn_with_state(Arc::new(guard), guard::watch))
         .with_state(server)
 }
 
-/// Ends when the user asked for the end.
-async fn set(stop: Arc<AtomicBool>) {
+/// Waits until the user asks for the end, tells it, and leaves time for answers in progress.
+async fn farewell(stop: &AtomicBool, tell: &watch::Sender<bool>) {
     while !stop.load(Ordering::Relaxed) {
         tokio::time::sleep(STOP_EVERY).await;
     }
-}
-
-async fn farewell(stop: &Arc<AtomicBool>) {
-    set(Arc::clone(stop)).await;
+    tell.send_replace(true);
     tokio::time::sleep(FAREWELL).await;
 }

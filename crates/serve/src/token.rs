@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use base::file::open_regular;
 use subtle::ConstantTimeEq;
 
 use crate::ServeError;
@@ -44,7 +45,7 @@ impl Token {
         if found.len() > CHARS_MAX as u64 + 2 {
             return Err(wrong(&expected()));
         }
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = open_regular(path).and_then(std::io::read_to_string).map_err(unreadable)?;
         Self::parse(text.trim_end()).ok_or_else(|| wrong(&expected()))
     }
 

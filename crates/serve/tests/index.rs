@@ -75,7 +75,7 @@ fn a_bad_directory_is_rejected_with_its_reason_and_harms_no_other() {
         ("half", "there is no run.json"),
         ("endless", "no regular file"),
         ("huge", "more than"),
-        ("no text", "cannot stand in an address"),
+        ("no text", "cannot be that of a run"),
         ("cut", "cut/series.parquet"),
     ] {
         let reason = reason(&rows, name);
@@ -102,14 +102,41 @@ fn a_damaged_index_is_made_anew() {
     add_run(library.path(), "run-1");
     refreshed(library.path());
     let file = library.path().join(INDEX_FILE);
-    for content in [&b"no database at all, but as long as a page of one"[..], b""] {
-        fs::write(&file, content.repeat(100)).unwrap();
+    let whole = fs::read(&file).unwrap();
+    let damaged = [&whole[..100], &vec![0xa5; whole.len() - 100]].concat();
+    for content in [&damaged[..], &whole[..whole.len() / 2], b""] {
+        fs::write(&file, content).unwrap();
         let (work, rows) = refreshed(library.path());
         assert_eq!((work.read, rows.runs.len()), (1, 1));
     }
     let older = rusqlite::Connection::open(&file).unwrap();
     older.pragma_update(None, "user_version", 99).unwrap();
     assert_eq!(refreshed(library.path()).0.read, 1);
+}
+
+#[test]
+fn what_is_no_index_is_left_as_it_is() {
+    let library = tempfile::tempdir().unwrap();
+    add_run(library.path(), "run-1");
+    let file = library.path().join(INDEX_FILE);
+    let other = tempfile::tempdir().unwrap();
+    let database = other.path().join("photos.sqlite");
+    let db = rusqlite::Connection::open(&database).unwrap();
+    db.execute_batch(
+        "CREATE TABLE photos (name); CREATE TABLE runs (day); INSERT INTO runs VALUES (7);",
+    )
+    .unwrap();
+    drop(db);
+    let theirs = fs::read(&database).unwrap();
+    for content in [&b"a diary, and no database".repeat(100)[..], &theirs] {
+        fs::write(&file, content).unwrap();
+        assert_eq!(refreshed(library.path()).1.runs.len(), 1, "the index is in memory");
+        assert!(fs::read(&file).unwrap() == content, "nothing was changed");
+    }
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(&database, &file).unwrap();
+    assert_eq!(refreshed(library.path()).1.runs.len(), 1);
+    assert!(fs::read(&database).unwrap() == theirs, "the link is not followed");
 }
 
 #[test]

@@ -122,15 +122,126 @@ fn no_path_leads_out_of_the_library() {
     }
 }
 
+/// The code of the answer to a request with this first line and these lines of a head.
+fn code(server: &Running, line: &str, head: &[&[u8]]) -> String {
+    let mut request = format!("{line}\r\n").into_bytes();
+    for line in head {
+        request.extend([line, &b"\r\n"[..]].concat());
+    }
+    request.extend(b"Connection: close\r\n\r\n");
+    let status = raw_status(server, &request);
+    status.split(' ').nth(1).unwrap_or_default().to_owned()
+}
+
 #[test]
 fn a_name_of_another_site_gets_no_answer() {
     let library = library_of(&["run-1"]);
     let server = Running::start(library.path(), None);
-    for (host, code) in [("evil.example", "421"), ("localhost:1", "200"), ("", "421")] {
-        let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-        let status = raw_status(&server, request.as_bytes());
-        assert!(status.contains(code), "{host}: {status}");
+    let get = "GET / HTTP/1.1";
+    for host in [
+        "localhost:1",
+        "localhost",
+        "LOCALHOST:8080",
+        "localhost.",
+        "127.0.0.1",
+        "127.8.8.8:9",
+        "[::1]:80",
+    ] {
+        assert_eq!(code(&server, get, &[format!("Host: {host}").as_bytes()]), "200", "{host}");
     }
+    for host in [
+        "evil.example",
+        "",
+        "0.0.0.0",
+        "127.1",
+        "2130706433",
+        "local_host",
+        "xn--lcalhost-q4a",
+        "evil.localhost",
+        "[::2]",
+        "[::ffff:127.0.0.1]",
+        "127.0.0.1.evil.example:80",
+    ] {
+        assert_eq!(code(&server, get, &[format!("Host: {host}").as_bytes()]), "421", "{host}");
+    }
+    for host in [
+        &b"Host: localhost:0"[..],
+        b"Host: localhost:99999",
+        b"Host: a@localhost",
+        b"Host: [::1",
+        b"Host: localhost, evil.example",
+        b"Host: localhost/",
+        b"Host: l\xc3\xb6calhost",
+        b"Host: \xff",
+    ] {
+        let shown = String::from_utf8_lossy(host).into_owned();
+        assert_eq!(code(&server, get, &[host]), "400", "{shown}");
+    }
+    // None, and two, also two that are equal.
+    assert_eq!(code(&server, get, &[]), "400");
+    for second in ["evil.example", "localhost"] {
+        let second = format!("host: {second}");
+        assert_eq!(code(&server, get, &[b"Host: localhost", second.as_bytes()]), "400", "{second}");
+    }
+    assert_eq!(code(&server, "GET / HTTP/1.0", &[]), "400");
+    assert!(server.end().is_ok());
+}
+
+/// The address of a proxy's request counts before `Host`, so both must be of this machine.
+#[test]
+fn an_absolute_address_leads_to_this_machine_only() {
+    let library = library_of(&["run-1"]);
+    let server = Running::start(library.path(), None);
+    for (address, host, want) in [
+        ("http://localhost/library.json", "localhost", "200"),
+        ("http://127.0.0.1:80/", "localhost", "200"),
+        ("http://evil.example/library.json", "localhost", "421"),
+        ("http://localhost/library.json", "evil.example", "421"),
+        ("http://localhost@evil.example/", "localhost", "400"),
+        ("http://localhost:0/", "localhost", "400"),
+    ] {
+        let line = format!("GET {address} HTTP/1.1");
+        let host = format!("Host: {host}");
+        assert_eq!(code(&server, &line, &[host.as_bytes()]), want, "{line} {host}");
+    }
+    for line in
+        ["CONNECT evil.example:80 HTTP/1.1", "OPTIONS * HTTP/1.1", "GET //evil.example/ HTTP/1.1"]
+    {
+        let code = code(&server, line, &[b"Host: localhost"]);
+        assert!(code.starts_with('4'), "{line}: {code}");
+    }
+}
+
+/// A reader gets its answer though more silent connections than the server takes came before it. The
+/// bound is far above the patience of the server with each.
+#[test]
+fn silent_connections_give_way_to_readers() {
+    let library = library_of(&["run-1"]);
+    let server = Running::start(library.path(), None);
+    let silent: Vec<_> =
+        (0..600).map(|_| TcpStream::connect(server.address).expect("room in the queue")).collect();
+    for mut half in silent.iter().step_by(3) {
+        half.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").expect("a half of a head");
+    }
+    let begin = Instant::now();
+    let status = loop {
+        let request = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let status = raw_status(&server, request);
+        if status.contains("200") || begin.elapsed() > Duration::from_secs(120) {
+            break status;
+        }
+    };
+    assert!(status.contains("200"), "{status}");
+    // And none of them stays open.
+    for mut stream in silent {
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let end = stream.read_to_end(&mut Vec::new());
+        let kind = end.as_ref().err().map(std::io::Error::kind);
+        let is_open =
+            matches!(kind, Some(std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut));
+        assert!(!is_open, "{end:?}");
+    }
+    assert!(server.end().is_ok());
 }
 
 #[test]
@@ -182,6 +293,14 @@ fn broken_and_hostile_uploads_leave_nothing_behind() {
         (upload_files(&server, &named("../escaped")), "422"),
         (upload_files(&server, &named("/tmp/escaped")), "422"),
         (upload_files(&server, &named("")), "422"),
+        (upload_files(&server, &named("index.sqlite-journal")), "422"),
+        (upload_files(&server, &named("index.sqlite-wal")), "422"),
+        (upload_files(&server, &named("latest")), "422"),
+        (upload_files(&server, &named("facts")), "422"),
+        (upload_files(&server, &named("-rf")), "422"),
+        (upload_files(&server, &named("..")), "422"),
+        (upload_files(&server, &named("a\u{1b}[2Jb")), "422"),
+        (upload_files(&server, &named(&"x".repeat(300))), "422"),
         (upload_files(&server, &[b"{".to_vec(), series.clone(), latency.clone()]), "422"),
         (upload(&server, &[("run.json", run), ("series.parquet", series)]), "400"),
         (upload(&server, &[("run.json", run), ("run.json", run)]), "400"),
