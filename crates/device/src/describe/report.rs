@@ -190,11 +190,13 @@ fn protocol(disk: &Device) -> Protocol {
 }
 
 /// The serial and the world-wide name that the device with this number reports now.
-pub(crate) fn current_identity(number: DeviceNumber) -> (Option<String>, Option<String>) {
-    let system = System::live();
+pub(crate) fn current_identity(
+    system: &System,
+    number: DeviceNumber,
+) -> (Option<String>, Option<String>) {
     let Some(device) = system.by_number(number) else { return (None, None) };
     let wwid = device.disk().wwid().map(|wwid| with_partition(&device, wwid));
-    (serial(&system, &device), wwid)
+    (serial(system, &device), wwid)
 }
 
 /// The serial that this device reports now.

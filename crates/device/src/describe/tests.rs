@@ -170,3 +170,13 @@ fn a_loop_device_is_confirmed_by_the_file_behind_it() {
     assert_eq!(machine.report(&device).confirmations, [text]);
     assert_eq!(list_in(&machine.system).len(), 1);
 }
+
+#[test]
+fn the_partition_of_a_disk_without_writes_takes_none() {
+    let machine = Machine::new();
+    let disk = machine.device("sda", "250:0", &[("ro", "1")]);
+    let partition = machine.device("sda/sda1", "250:1", &[("partition", "1"), ("ro", "0")]);
+    let other = machine.device("sdb", "250:16", &[("ro", "0")]);
+    let read_only = [&disk, &partition, &other].map(|device| machine.report(device).read_only);
+    assert_eq!(read_only, [true, true, false]);
+}

@@ -9,6 +9,7 @@ use crate::describe::usage::reasons;
 use crate::describe::{DeviceReport, Protocol};
 use crate::host::sysfs::{Device, System};
 use crate::nvme::Controller;
+use crate::nvme::identify::IdentifyController;
 
 /// The reason why the other namespaces forbid writing, or the warnings for the reader of the
 /// result.
@@ -29,10 +30,13 @@ pub(super) fn check(
         return Ok(None);
     }
     let name = report.node.display().to_string();
-    let apart = Controller::new(file, &name)
-        .identify()
-        .is_ok_and(|id| !id.format_hits_all && !id.erase_hits_all);
+    let apart = Controller::new(file, &name).identify().is_ok_and(|id| keeps_apart(&id));
     judge(&name, &used, apart).map(Some)
+}
+
+/// Whether a command to one namespace never reaches another.
+fn keeps_apart(id: &IdentifyController) -> bool {
+    !id.format_hits_all && !id.erase_hits_all
 }
 
 /// The sentences on the use of each other namespace of the controller.
@@ -65,6 +69,16 @@ fn judge(name: &str, used: &[String], apart: bool) -> Result<String, IoError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_controller_keeps_apart_only_what_no_command_reaches_at_once() {
+        let keeps_apart = |attributes: u8| {
+            let mut bytes = vec![0; 4096];
+            bytes[524] = attributes;
+            keeps_apart(&IdentifyController::decode(&bytes))
+        };
+        assert_eq!([0b00, 0b01, 0b10, 0b11].map(keeps_apart), [true, false, false, false]);
+    }
 
     #[test]
     fn namespaces_in_use_must_be_kept_apart() {

@@ -21,6 +21,8 @@
 //! and `contents` recognise its contents.
 
 mod controller;
+#[cfg(test)]
+mod each_check;
 pub mod file;
 mod same;
 
@@ -38,7 +40,7 @@ use target::IoError;
 use target::health::HealthProbe as _;
 
 use crate::describe::kernel::Tables;
-use crate::describe::report::{DeviceReport, report};
+use crate::describe::report::{DeviceReport, current_identity, report};
 use crate::describe::sharing::{Thing, members};
 use crate::describe::signature::{self, Signature};
 use crate::health::DriveProbe;
@@ -231,7 +233,7 @@ impl Claim {
             let was = self.report.capacity_bytes.to_string();
             return Err(changed("size in bytes", was, size_bytes.to_string()));
         }
-        let (serial, wwid) = crate::describe::report::current_identity(self.report.number);
+        let (serial, wwid) = current_identity(&System::live(), self.report.number);
         let text = |word: &Option<String>| word.clone().unwrap_or("unknown".to_owned());
         if serial != self.report.serial {
             return Err(changed("serial", text(&self.report.serial), text(&serial)));

@@ -67,18 +67,19 @@ pub fn check_apart(specs: &[TargetSpec]) -> Result<(), IoError> {
 
 impl Thing {
     fn of(spec: &TargetSpec) -> Self {
+        let system = System::live();
         match spec.backing() {
             Backing::Nothing => Self::default(),
             Backing::File(path) => Self { is: of_file(path), within: Vec::new() },
             Backing::Device(path) => {
-                device_at(path).map_or_else(Self::default, |found| Self::device(&found, 0))
+                device_at(path).map_or_else(Self::default, |found| Self::device(&system, &found, 0))
             }
         }
     }
 
-    fn device(device: &Device, layer: u32) -> Self {
+    fn device(system: &System, device: &Device, layer: u32) -> Self {
         let mut thing = Self { is: vec![Mark::Device(device.number)], within: Vec::new() };
-        if let (Some(serial), Some(wwid)) = current_identity(device.number) {
+        if let (Some(serial), Some(wwid)) = current_identity(system, device.number) {
             thing.is.push(Mark::Drive(serial, wwid));
         }
         if layer > LAYERS_MAX {
@@ -86,10 +87,10 @@ impl Thing {
         }
         let parent = device.parent();
         if parent.is_none() {
-            thing.is.extend(behind_loop(device, layer));
+            thing.is.extend(behind_loop(system, device, layer));
         }
         for below in device.slaves().iter().chain(&parent) {
-            let below = Self::device(below, layer + 1);
+            let below = Self::device(system, below, layer + 1);
             thing.within.extend(below.is.into_iter().chain(below.within));
         }
         thing
@@ -118,7 +119,7 @@ fn new_path(path: &Path) -> Option<PathBuf> {
 }
 
 /// The file or device behind a loop device; empty for any other device.
-fn behind_loop(device: &Device, layer: u32) -> Vec<Mark> {
+fn behind_loop(system: &System, device: &Device, layer: u32) -> Vec<Mark> {
     let Some(path) = device.backing_file() else { return Vec::new() };
     let node = File::open(device.node()).ok();
     let asked = node.and_then(|node| ioctl::loop_status(node.as_fd()).ok());
@@ -127,13 +128,14 @@ fn behind_loop(device: &Device, layer: u32) -> Vec<Mark> {
     if status.device_number == 0 {
         return vec![Mark::File(status.on, status.inode)];
     }
-    let below = System::live().by_number(DeviceNumber::from_raw(status.device_number));
-    below.map_or_else(Vec::new, |below| Thing::device(&below, layer + 1).is)
+    let below = system.by_number(DeviceNumber::from_raw(status.device_number));
+    below.map_or_else(Vec::new, |below| Thing::device(system, &below, layer + 1).is)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::machine::Machine;
 
     fn refused(targets: &[String]) -> bool {
         let specs: Vec<TargetSpec> = targets.iter().map(|text| text.parse().unwrap()).collect();
@@ -165,6 +167,45 @@ mod tests {
         assert!(!refused(&[name("a"), name("b")]));
         assert!(refused(&[name("new"), name("./new")]));
         assert!(!refused(&[name("new"), name("newer")]));
+    }
+
+    #[test]
+    fn a_part_overlaps_the_whole_and_no_other_part() {
+        let machine = Machine::new();
+        let disk = machine.device("sda", "250:0", &[]);
+        let first = machine.device("sda/sda1", "250:1", &[("partition", "1")]);
+        let second = machine.device("sda/sda2", "250:2", &[("partition", "2")]);
+        let volume = machine.device("dm-0", "250:90", &[("dm/name", "volume")]);
+        machine.holds("dm-0", "sda/sda1");
+        let overlap = |one: &Device, other: &Device| {
+            let thing = |device| Thing::device(&machine.system, device, 0);
+            let answers = [thing(one).overlaps(&thing(other)), thing(other).overlaps(&thing(one))];
+            assert_eq!(answers[0], answers[1], "{} and {}", one.name, other.name);
+            answers[0]
+        };
+        assert!(overlap(&disk, &disk) && overlap(&disk, &first) && overlap(&disk, &second));
+        assert!(overlap(&volume, &first) && overlap(&volume, &disk), "built on a part of it");
+        assert!(!overlap(&first, &second) && !overlap(&volume, &second));
+    }
+
+    #[test]
+    fn a_drive_with_two_ports_and_a_file_behind_two_loop_devices_are_known() {
+        let machine = Machine::new();
+        let names = |wwid| [("device/serial", "S1"), ("wwid", wwid)];
+        let one = machine.device("sda", "250:0", &names("naa.5"));
+        let port = machine.device("sdb", "250:16", &names("naa.5"));
+        let other = machine.device("sdc", "250:32", &names("naa.6"));
+        let image = machine.dir.path().join("image");
+        fs::write(&image, "").unwrap();
+        let backing = [("loop/backing_file", image.to_str().unwrap())];
+        let [first, second] = [("loop91", "250:91"), ("loop92", "250:92")]
+            .map(|(name, number)| machine.device(name, number, &backing));
+        let thing = |device| Thing::device(&machine.system, device, 0);
+        assert!(thing(&one).overlaps(&thing(&port)));
+        assert!(!thing(&one).overlaps(&thing(&other)), "another namespace of the drive");
+        assert!(thing(&first).overlaps(&thing(&second)));
+        let file = Thing { is: of_file(&image), within: Vec::new() };
+        assert!(thing(&first).overlaps(&file) && file.overlaps(&thing(&second)));
     }
 
     #[test]

@@ -250,3 +250,38 @@ fn a_file_seen_through_an_overlay_is_the_same_file() {
     assert_eq!(codes(number(0, 50), inode + 1), 0);
     assert_eq!(codes(number(254, 9), inode), 0, "a disk of its own");
 }
+
+/// btrfs mounts have numbers of their own, and a swap space may have another name than its device: both lead to the
+/// device by a node. The machine names that of a real device, which only root can make.
+#[test]
+fn a_mount_with_a_number_of_its_own_is_known_by_its_source() {
+    let Some((machine, device, node)) = with_a_node("a_mount_with_a_number_of_its_own") else {
+        return;
+    };
+    assert!(machine.reasons(&device).is_empty());
+    let mount = format!("30 1 0:60 / /data rw - btrfs {} rw\n", node.display());
+    machine.table("self/mountinfo", &mount);
+    assert_eq!(machine.codes(&device), ["mounted"]);
+}
+
+#[test]
+fn swap_space_is_known_by_its_number() {
+    let Some((machine, device, node)) = with_a_node("swap_space_is_known_by_its_number") else {
+        return;
+    };
+    machine.table("swaps", &format!("Filename Type\n{} partition 1 0 -2\n", node.display()));
+    assert_eq!(machine.codes(&device), ["swap"]);
+}
+
+/// A machine with a disk, and a node that leads to it; `None` without the right to make one.
+fn with_a_node(test: &str) -> Option<(Machine, Device, PathBuf)> {
+    let machine = Machine::new();
+    let device = machine.device("sda", "250:0", &[]);
+    let node = machine.dir.path().join("node");
+    let made = std::process::Command::new("mknod").arg(&node).args(["b", "250", "0"]).status();
+    if made.is_ok_and(|status| status.success()) {
+        return Some((machine, device, node));
+    }
+    assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "{test} needs root");
+    None
+}

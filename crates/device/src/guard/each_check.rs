@@ -1,0 +1,316 @@
+//! Does each check refuse by itself, also what changes between two looks? A report is taken first, the device then
+//! changed, and only then claimed with the report of before. Most need root and loop devices.
+
+use std::os::unix::fs::{FileExt, symlink};
+
+use rustix::fs::flock;
+use target::Refusal;
+
+use super::*;
+use crate::describe::Protocol;
+use crate::host::machine::Machine;
+
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
+#[path = "../../../io/tests/support/loops.rs"]
+mod loops;
+
+use loops::{LoopDevice, Undo, attach, must, require_or_skip};
+
+const SIZE_BYTES: u64 = 4 << 20;
+
+/// A device as it was when it was looked at.
+struct Look {
+    system: System,
+    tables: Tables,
+    report: DeviceReport,
+}
+
+impl Look {
+    fn at(path: &Path) -> Self {
+        let system = System::live();
+        let (node, device) = resolve(&system, path).unwrap();
+        let tables = Tables::read(&system);
+        let report = report(&system, &tables, &device, node);
+        Self { system, tables, report }
+    }
+
+    /// Claims the device now, with its first confirmation.
+    fn claim(&self) -> Result<Claim, IoError> {
+        let erase = self.report.confirmations[..1].to_vec();
+        let consent =
+            Consent { write: true, erase: &erase, erase_signatures: false, rehearsal: false };
+        claim_for_writing(&self.system, &self.tables, self.report.clone(), consent)
+    }
+}
+
+fn code<T: std::fmt::Debug>(result: Result<T, IoError>) -> &'static str {
+    match result {
+        Err(IoError::Refused { code, .. }) => code,
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+}
+
+fn words<T: std::fmt::Debug>(result: Result<T, IoError>) -> String {
+    result.unwrap_err().to_string()
+}
+
+/// A block device node of one's own that leads to the device.
+fn make_node(path: &Path, device: &LoopDevice) {
+    let number = Look::at(&device.node).report.number;
+    let (major, minor) = (number.major.to_string(), number.minor.to_string());
+    must("mknod", &[path.to_str().unwrap(), "b", &major, &minor]);
+}
+
+#[test]
+fn the_findings_of_a_report_refuse() {
+    if !require_or_skip("the_findings_of_a_report_refuse", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let look = Look::at(&device.node);
+    drop(look.claim().unwrap());
+    let mut read_only = Look::at(&device.node);
+    read_only.report.read_only = true;
+    assert_eq!(code(read_only.claim()), "read-only");
+    let mut used = Look::at(&device.node);
+    used.report.in_use.push(Refusal { code: "mounted", message: String::new() });
+    assert_eq!(code(used.claim()), "mounted");
+    let none: [String; 0] = [];
+    let consent = Consent { write: true, erase: &none, erase_signatures: false, rehearsal: false };
+    assert_eq!(code(claim(&device.node, consent)), "needs-erase");
+}
+
+#[test]
+fn a_device_without_a_medium_is_refused() {
+    if !require_or_skip("a_device_without_a_medium_is_refused", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(0);
+    let erase = [device.word().to_owned()];
+    let consent = Consent { write: true, erase: &erase, erase_signatures: false, rehearsal: false };
+    assert!(words(claim(&device.node, consent)).contains("no medium"));
+}
+
+/// A drive with serial S123 and a world-wide name.
+fn drive(machine: &Machine) -> DeviceReport {
+    let names = [("device/serial", "S123"), ("wwid", "eui.0025")];
+    let device = machine.device("nvme0n1", "250:0", &names);
+    report(&machine.system, &Tables::read(&machine.system), &device, device.node())
+}
+
+#[test]
+fn only_the_whole_name_of_the_drive_confirms() {
+    let machine = Machine::new();
+    let report = drive(&machine);
+    let erase = |words: &[&str]| {
+        require_erase(&report, &words.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    for word in ["S123", "eui.0025", " S123\n"] {
+        erase(&[word]).unwrap();
+        erase(&["/dev/sda", word]).unwrap();
+    }
+    for word in
+        ["", " ", "s123", "S12", "S1234", "123", "S 123", "EUI.0025", "/dev/nvme0n1", "S123,S124"]
+    {
+        assert_eq!(code(erase(&[word])), "wrong-serial", "{word:?}");
+    }
+    assert_eq!(code(erase(&[])), "needs-erase");
+    let nameless = DeviceReport { confirmations: Vec::new(), ..report.clone() };
+    assert_eq!(code(require_erase(&nameless, &["".to_owned()])), "wrong-serial");
+    let deleted = DeviceReport { backing_file: Some("/gone (deleted)".into()), ..report.clone() };
+    assert_eq!(code(require_erase(&deleted, &["S123".to_owned()])), "wrong-serial");
+}
+
+#[test]
+fn a_file_that_took_the_name_of_the_one_behind_is_not_it() {
+    if !require_or_skip("a_file_that_took_the_name_of_the_one_behind_is_not_it", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let look = Look::at(&device.node);
+    fs::rename(&device.image, device.beside("moved")).unwrap();
+    fs::File::create(&device.image).unwrap().set_len(SIZE_BYTES).unwrap();
+    assert_eq!(code(look.claim()), "wrong-serial");
+}
+
+#[test]
+fn the_devices_below_are_held_as_well() {
+    if !require_or_skip("the_devices_below_are_held_as_well", &["losetup"]) {
+        return;
+    }
+    let below = LoopDevice::new(SIZE_BYTES);
+    let top = attach(&below.node, &[]);
+    let _detach = Undo::new("losetup", format!("-d{}", top.display()));
+    let look = Look::at(&top);
+    let exclusively = || {
+        let flags = OFlags::EXCL.bits() as i32;
+        File::options().read(true).custom_flags(flags).open(&below.node)
+    };
+    let held = look.claim().unwrap();
+    assert!(exclusively().is_err(), "nobody else may have it");
+    drop(held);
+    let theirs = patiently(exclusively).unwrap();
+    assert_eq!(code(look.claim()), "busy");
+    drop(theirs);
+    drop(look.claim().unwrap());
+}
+
+#[test]
+fn whoever_has_the_device_keeps_it() {
+    if !require_or_skip("whoever_has_the_device_keeps_it", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let look = Look::at(&device.node);
+    let flags = OFlags::EXCL.bits() as i32;
+    let claimed = File::options().read(true).custom_flags(flags).open(&device.node).unwrap();
+    assert!(words(look.claim()).contains("refuses an exclusive claim"));
+    drop(claimed);
+    let locked = File::open(&device.node).unwrap();
+    flock(&locked, FlockOperation::NonBlockingLockExclusive).unwrap();
+    assert!(words(look.claim()).contains("holds a lock on it"));
+    drop(locked);
+    drop(look.claim().unwrap());
+}
+
+#[test]
+fn a_signature_refuses_without_the_second_consent() {
+    if !require_or_skip("a_signature_refuses_without_the_second_consent", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let look = Look::at(&device.node);
+    // It came after the look: the contents are read once the device is held.
+    let image = File::options().write(true).open(&device.image).unwrap();
+    image.write_all_at(b"XFSB", 0).unwrap();
+    assert_eq!(code(look.claim()), "signature");
+    let other = DeviceReport { number: DeviceNumber { major: 250, minor: 0 }, ..look.report };
+    assert!(probe(&other).unwrap_err().to_string().contains("the node changed"));
+}
+
+#[test]
+fn a_device_that_changed_after_the_look_is_not_claimed() {
+    if !require_or_skip("a_device_that_changed_after_the_look_is_not_claimed", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let look = Look::at(&device.node);
+    let image = File::options().write(true).open(&device.image).unwrap();
+    image.set_len(2 * SIZE_BYTES).unwrap();
+    must("losetup", &["-c", device.node()]);
+    assert_eq!(code(look.claim()), "identity-changed");
+}
+
+#[test]
+fn a_node_that_became_a_link_is_not_followed() {
+    if !require_or_skip("a_node_that_became_a_link_is_not_followed", &["losetup", "mknod"]) {
+        return;
+    }
+    let (own, other) = (LoopDevice::new(SIZE_BYTES), LoopDevice::new(SIZE_BYTES));
+    let node = own.beside("node");
+    make_node(&node, &own);
+    let look = Look::at(&node);
+    drop(look.claim().unwrap());
+    fs::remove_file(&node).unwrap();
+    symlink(&other.node, &node).unwrap();
+    let refused = look.claim();
+    assert!(matches!(refused, Err(IoError::Device { .. })), "{refused:?}");
+}
+
+#[test]
+fn every_part_of_the_identity_is_looked_at_again() {
+    if !require_or_skip("every_part_of_the_identity_is_looked_at_again", &["losetup"]) {
+        return;
+    }
+    let (device, other) = (LoopDevice::new(SIZE_BYTES), LoopDevice::new(SIZE_BYTES));
+    let file = File::open(&device.node).unwrap();
+    let same = Look::at(&device.node).report;
+    let recheck = |report: DeviceReport, file: &File| {
+        Claim { report, file: None, _below: Vec::new(), warnings: Vec::new() }.recheck(file)
+    };
+    recheck(same.clone(), &file).unwrap();
+    let changed = |report: DeviceReport, file: &File, what: &str| {
+        let answer = recheck(report, file);
+        assert!(words(answer).contains(&format!("the {what} of ")), "{what}");
+    };
+    changed(same.clone(), &File::open(&other.node).unwrap(), "device number");
+    changed(DeviceReport { node: other.node.clone(), ..same.clone() }, &file, "device number");
+    changed(DeviceReport { node: "/dev/nothing".into(), ..same.clone() }, &file, "device number");
+    let capacity_bytes = SIZE_BYTES + 512;
+    changed(DeviceReport { capacity_bytes, ..same.clone() }, &file, "size in bytes");
+    changed(DeviceReport { serial: Some("S1".into()), ..same.clone() }, &file, "serial");
+    changed(DeviceReport { wwid: Some("eui.1".into()), ..same }, &file, "world-wide name");
+}
+
+/// The loop device plays a namespace: sysfs, which is made up, shows another one of the same controller that is
+/// mounted.
+#[test]
+fn a_mounted_namespace_of_the_same_controller_refuses() {
+    if !require_or_skip("a_mounted_namespace_of_the_same_controller_refuses", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let machine = Machine::new();
+    let mut look = Look::at(&device.node);
+    look.report.protocol = Protocol::Nvme;
+    let controller = machine.dir.path().join("controller");
+    fs::create_dir(&controller).unwrap();
+    for (name, number) in [("nvme0n1", &*look.report.number.to_string()), ("nvme0n2", "250:2")] {
+        machine.device(name, number, &[]);
+        let link = machine.system.sys.join("devices").join(name).join("device");
+        symlink(&controller, link).unwrap();
+    }
+    look.system = machine.system.clone();
+    drop(look.claim().unwrap());
+    machine.table("self/mountinfo", "30 1 250:2 / /home rw - xfs /dev/none rw\n");
+    assert_eq!(code(look.claim()), "shared-controller");
+    look.report.protocol = Protocol::Other;
+    drop(look.claim().unwrap());
+}
+
+#[test]
+fn a_path_that_leads_elsewhere_is_no_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let [one, other] = ["one", "other"].map(|name| dir.path().join(name));
+    fs::write(&one, "1").unwrap();
+    fs::write(&other, "2").unwrap();
+    check_replaceable(&one, &one).unwrap();
+    assert_eq!(code(check_replaceable(&one, &other)), "other-namespace");
+    assert_eq!(code(check_replaceable(&one, &dir.path().join("none"))), "other-namespace");
+}
+
+/// Whoever resolves `/proc/PID/root/x` gets `/x`, which is another device here.
+#[test]
+fn a_device_of_another_namespace_is_not_the_one_of_this_path() {
+    let name = "a_device_of_another_namespace_is_not_the_one_of_this_path";
+    if !require_or_skip(name, &["losetup", "mknod", "unshare", "mount"]) {
+        return;
+    }
+    let (ours, theirs) = (LoopDevice::new(SIZE_BYTES), LoopDevice::new(SIZE_BYTES));
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let node = dir.join("node");
+    make_node(&node, &ours);
+    let number = Look::at(&theirs.node).report.number;
+    let script = format!(
+        "mount -t tmpfs none {0} && mknod {0}/node b {1} {2} && echo ready && read wait",
+        dir.display(),
+        number.major,
+        number.minor
+    );
+    let mut inside = std::process::Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut lines = io::BufReader::new(inside.stdout.take().unwrap());
+    io::BufRead::read_line(&mut lines, &mut line).unwrap();
+    let path = format!("/proc/{}/root{}", inside.id(), node.display());
+    let resolved = resolve(&System::live(), Path::new(&path));
+    drop(inside.stdin.take());
+    inside.wait().unwrap();
+    assert_eq!(line, "ready\n");
+    assert_eq!(code(resolved), "other-namespace");
+}
