@@ -9,6 +9,7 @@ mod fuzz;
 mod guest;
 mod kernel;
 mod log;
+mod mutants;
 mod proc;
 mod reality;
 mod schema;
@@ -55,6 +56,8 @@ enum Verb {
     Screens(show::screens::ScreensArgs),
     /// Try every reader of traces, runs and NBD with hostile input, each for a minute.
     Fuzz(fuzz::FuzzArgs),
+    /// Remove the checks before a write or a removal one at a time: a test must notice each.
+    Mutants(mutants::MutantsArgs),
     /// Run what was published about drives on their models, and write docs/drives.md; `--help` for more.
     Fingerprints(reality::Args),
     /// Repeat measurements of real drives on their models, and write docs/validation.md.
@@ -88,6 +91,7 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Site(args) => show::site::run(&workspace, &args).map(|()| true),
         Verb::Screens(args) => show::screens::run(&workspace, &args).map(|()| true),
         Verb::Fuzz(args) => fuzz::run(&workspace, &args).map(|()| true),
+        Verb::Mutants(args) => mutants::run(&workspace, &args),
         Verb::Fingerprints(args) => reality::run(&workspace, "fingerprints", &args),
         Verb::Validate(args) => reality::run(&workspace, "validate", &args),
         Verb::Bench(verb) => bench::run(&workspace, &verb).map(|()| true),

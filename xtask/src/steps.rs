@@ -12,11 +12,12 @@ use anyhow::Result;
 use crate::fuzz;
 use crate::kernel;
 use crate::log::Log;
+use crate::mutants;
 use crate::proc;
 use crate::schema;
 use crate::setup::{self, Need};
 use crate::web;
-use crate::workspace::{Profile, Workspace};
+use crate::workspace::{Cases, Profile, Workspace};
 
 /// One named check.
 pub(crate) struct Step {
@@ -310,6 +311,20 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Alone,
         after: &["program", "python-deps"],
         run: |workspace, log| integration(workspace, log, ACCEPTANCE),
+        ..STEP
+    },
+    Step {
+        name: "mutants",
+        what: "does a test fail without each check before a write or a removal? (--full)",
+        lane: Lane::Alone,
+        needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
+        run: |workspace, log| match workspace.cases() {
+            Cases::All => mutants::check(workspace, log),
+            Cases::Tenth(_) => {
+                log.line("not now: it builds for an hour; `cargo xtask test --full`, or `cargo xtask mutants`");
+                Ok(())
+            }
+        },
         ..STEP
     },
     Step {

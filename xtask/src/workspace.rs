@@ -94,6 +94,11 @@ impl Workspace {
         self.target_dir.join(&self.host).join(profile.name()).join("ssdlab")
     }
 
+    /// The directory of everything that cargo builds.
+    pub(crate) fn target_dir(&self) -> &Path {
+        &self.target_dir
+    }
+
     /// The directory of debug builds.
     pub(crate) fn debug_dir(&self) -> PathBuf {
         self.target_dir.join("debug")

@@ -1,0 +1,107 @@
+//! A copy of the checkout whose checks are removed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::list::Mutant;
+use crate::proc;
+use crate::workspace::Workspace;
+
+/// The copy, below the target directory.
+pub(super) struct Checkout {
+    root: PathBuf,
+    /// The target directory of its builds.
+    pub(super) target_dir: PathBuf,
+    /// The directory of the outputs of the tests.
+    pub(super) logs: PathBuf,
+}
+
+impl Checkout {
+    /// Makes the copy equal to the checkout, uncommitted changes included. Files that are equal already keep their
+    /// time, so that cargo builds only what has changed since the last call.
+    pub(super) fn copy(workspace: &Workspace) -> Result<Self> {
+        let dir = workspace.target_dir().join("mutants");
+        let checkout = Self {
+            root: dir.join("checkout"),
+            target_dir: dir.join("target"),
+            logs: dir.join("logs"),
+        };
+        fs::create_dir_all(&checkout.root)?;
+        fs::create_dir_all(&checkout.logs)?;
+        let kept = kept_files(workspace.root())?;
+        for file in &kept {
+            copy_if_changed(&workspace.path(file), &checkout.path(file))
+                .with_context(|| format!("cannot copy {file}"))?;
+        }
+        remove_others(&checkout.root, &checkout.root, &kept)?;
+        Ok(checkout)
+    }
+
+    /// A path inside the copy.
+    pub(super) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// Removes a check until the returned value is dropped.
+    pub(super) fn without(&self, mutant: &Mutant) -> Result<Removed> {
+        let path = self.path(&mutant.file);
+        let original = fs::read_to_string(&path)?;
+        fs::write(&path, original.replacen(&mutant.text, &mutant.becomes, 1))?;
+        Ok(Removed { path, original })
+    }
+}
+
+/// A file without one of its checks.
+pub(super) struct Removed {
+    path: PathBuf,
+    original: String,
+}
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        // A copy that stays wrong is put right by the next call, before its first test.
+        let _ = fs::write(&self.path, &self.original);
+    }
+}
+
+/// Files that git keeps, or would keep if they were added now.
+fn kept_files(root: &Path) -> Result<BTreeSet<String>> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
+    let names = proc::capture(&mut git)?;
+    let is_there = |name: &&str| !name.is_empty() && root.join(name).is_file();
+    Ok(names.split('\0').filter(is_there).map(str::to_owned).collect())
+}
+
+fn copy_if_changed(from: &Path, to: &Path) -> Result<()> {
+    let content = fs::read(from)?;
+    if fs::read(to).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    if let Some(dir) = to.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    fs::write(to, content)?;
+    // A script stays one.
+    Ok(fs::set_permissions(to, fs::metadata(from)?.permissions())?)
+}
+
+/// Removes files of an earlier copy that the checkout has no longer.
+fn remove_others(root: &Path, dir: &Path, kept: &BTreeSet<String>) -> Result<()> {
+    for entry in dir.read_dir()? {
+        let path = entry?.path();
+        if path.is_dir() && !path.is_symlink() {
+            remove_others(root, &path, kept)?;
+            continue;
+        }
+        let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
+        if !kept.contains(&name) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
