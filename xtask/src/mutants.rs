@@ -2,14 +2,15 @@
 //! unless a test notices each.
 //!
 //! The checks are listed as data in `xtask/mutants/`: the text of a check, the text in its place, and the test that
-//! must fail then. A copy of the checkout is changed, never the checkout itself; it has a target directory of its own,
-//! so that only the crate of the check and what its test needs are built again.
+//! must fail then. A copy of the checkout is changed, never the checkout itself. It is built once with all removals, each
+//! behind a switch.
 
 mod checkout;
 mod list;
+mod switches;
 mod trial;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -17,7 +18,7 @@ use clap::Args;
 use crate::log::Log;
 use crate::workspace::Workspace;
 use checkout::Checkout;
-use list::{Mutant, TestName};
+use list::Mutant;
 use trial::{Trial, Verdict};
 
 /// Arguments of the verb `mutants`.
@@ -63,39 +64,46 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
 }
 
 /// Removes the chosen checks one after the other; true if every removal was noticed.
-fn remove_each(
+fn remove_each<'a>(
     workspace: &Workspace,
     log: Log,
-    all: &[Mutant],
-    chosen: &[&Mutant],
+    all: &'a [Mutant],
+    chosen: &[&'a Mutant],
 ) -> Result<bool> {
     list::check(workspace.root(), all)?;
     let checkout = Checkout::copy(workspace)?;
     let trial = Trial::new(&checkout)?;
-    let tests: BTreeSet<&TestName> = chosen.iter().map(|mutant| &mutant.test).collect();
-    for (program, filters) in by_program(&tests) {
-        log.line(&format!("{program} with every check: {} tests", filters.len()));
-        trial.must_pass(program, &filters)?;
-    }
+    let (alone, together): (Vec<&Mutant>, Vec<&Mutant>) =
+        chosen.iter().copied().partition(|mutant| mutant.alone);
+    let covers = all.iter().filter(|cover| {
+        let is_cover = |mutant: &&Mutant| mutant.covered_by.as_ref() == Some(&cover.name);
+        together.iter().any(is_cover) && !together.iter().any(|it| it.name == cover.name)
+    });
+    checkout.switch(&together.iter().copied().chain(covers).collect::<Vec<_>>())?;
     let mut verdicts = Vec::new();
-    for (number, mutant) in (1..).zip(chosen) {
-        let verdict = trial.remove(mutant, all)?;
-        log.line(&format!("{number}/{}: {} {verdict}", chosen.len(), mutant.name));
-        verdicts.push((*mutant, verdict));
-    }
-    Ok(summarise(log, &verdicts))
-}
-
-/// The filters of each test program.
-fn by_program<'a>(tests: &BTreeSet<&'a TestName>) -> BTreeMap<&'a TestName, Vec<&'a str>> {
-    let mut programs: Vec<(&TestName, Vec<&str>)> = Vec::new();
-    for test in tests {
-        match programs.iter_mut().find(|(program, _)| program.is_in_one_program_with(test)) {
-            Some((_, filters)) => filters.push(&test.filter),
-            None => programs.push((*test, vec![&test.filter])),
+    let mut note = |mutant: &'a Mutant, verdict: Verdict| {
+        verdicts.push((mutant, verdict));
+        let count = verdicts.len();
+        log.line(&format!("{count}/{}: {} {}", chosen.len(), mutant.name, verdict.word()));
+    };
+    let programs: BTreeSet<_> = together.iter().map(|mutant| mutant.test.program()).collect();
+    for program in programs {
+        let of_program = together.iter().copied().filter(|it| it.test.program() == program);
+        let of_program: Vec<&Mutant> = of_program.collect();
+        let filters: BTreeSet<_> = of_program.iter().map(|it| it.test.filter.as_str()).collect();
+        log.line(&format!("{} {} with every check: {} tests", program.0, program.1, filters.len()));
+        let built = trial.whole(&of_program[0].test, &filters)?;
+        for mutant in of_program {
+            note(mutant, trial.switched(&built, mutant)?);
         }
     }
-    programs.into_iter().collect()
+    for mutant in alone {
+        let checkout = Checkout::copy(workspace)?;
+        let cover = all.iter().find(|other| mutant.covered_by.as_ref() == Some(&other.name));
+        cover.into_iter().chain([mutant]).try_for_each(|it| checkout.remove(it))?;
+        note(mutant, trial.alone(mutant)?);
+    }
+    Ok(summarise(log, &verdicts))
 }
 
 fn summarise(log: Log, verdicts: &[(&Mutant, Verdict)]) -> bool {

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::list::Mutant;
+use super::switches::switched;
 use crate::proc;
 use crate::workspace::Workspace;
 
@@ -46,25 +47,28 @@ impl Checkout {
         self.root.join(relative)
     }
 
-    /// Removes a check until the returned value is dropped.
-    pub(super) fn without(&self, mutant: &Mutant) -> Result<Removed> {
-        let path = self.path(&mutant.file);
-        let original = fs::read_to_string(&path)?;
-        fs::write(&path, original.replacen(&mutant.text, &mutant.becomes, 1))?;
-        Ok(Removed { path, original })
+    /// Replaces a file of the copy.
+    fn change(&self, file: &str, change: impl FnOnce(&str) -> Result<String>) -> Result<()> {
+        let path = self.path(file);
+        let changed = change(&fs::read_to_string(&path)?)?;
+        Ok(fs::write(path, changed)?)
     }
-}
 
-/// A file without one of its checks.
-pub(super) struct Removed {
-    path: PathBuf,
-    original: String,
-}
+    /// Gives every function of these checks a body without each of them.
+    pub(super) fn switch(&self, mutants: &[&Mutant]) -> Result<()> {
+        let files: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.file.as_str()).collect();
+        for file in files {
+            let of_file = mutants.iter().copied().filter(|mutant| mutant.file == file);
+            let of_file: Vec<_> = of_file.collect();
+            self.change(file, |source| switched(source, &of_file))
+                .with_context(|| format!("in {file}"))?;
+        }
+        Ok(())
+    }
 
-impl Drop for Removed {
-    fn drop(&mut self) {
-        // A copy that stays wrong is put right by the next call, before its first test.
-        let _ = fs::write(&self.path, &self.original);
+    /// Removes a check.
+    pub(super) fn remove(&self, mutant: &Mutant) -> Result<()> {
+        self.change(&mutant.file, |source| Ok(source.replacen(&mutant.text, &mutant.becomes, 1)))
     }
 }
 

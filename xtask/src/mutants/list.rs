@@ -26,6 +26,9 @@ pub(super) struct Mutant {
     pub(super) test: TestName,
     /// Another check that alone keeps the test passing, or `None` if there is none; both are removed then.
     pub(super) covered_by: Option<String>,
+    /// Whether it needs a build of its own: the bodies of a function with and without it do not fit one signature.
+    #[serde(default)]
+    pub(super) alone: bool,
 }
 
 /// A test by package, program (`lib` for unit tests) and filter, separated by blanks.
@@ -59,9 +62,9 @@ impl fmt::Display for TestName {
 }
 
 impl TestName {
-    /// Whether one run of a program can run both tests.
-    pub(super) fn is_in_one_program_with(&self, other: &Self) -> bool {
-        (&self.package, &self.program) == (&other.package, &other.program)
+    /// Package and name of its program.
+    pub(super) fn program(&self) -> (&str, &str) {
+        (&self.package, &self.program)
     }
 }
 
@@ -71,7 +74,7 @@ struct Subject {
     mutant: Vec<Mutant>,
 }
 
-/// The whole list; entries of one package stand together, which saves builds.
+/// The whole list; entries of one test program stand together, which saves builds.
 pub(super) fn read(root: &Path) -> Result<Vec<Mutant>> {
     let folder = root.join(FOLDER);
     let entries = folder.read_dir().with_context(|| format!("cannot list {FOLDER}"))?;
@@ -84,7 +87,7 @@ pub(super) fn read(root: &Path) -> Result<Vec<Mutant>> {
         let subject = toml::from_str::<Subject>(&text);
         all.extend(subject.with_context(|| format!("in {}", path.display()))?.mutant);
     }
-    all.sort_by(|a, b| (&a.test.package, &a.file).cmp(&(&b.test.package, &b.file)));
+    all.sort_by(|a, b| (a.test.program(), &a.file).cmp(&(b.test.program(), &b.file)));
     Ok(all)
 }
 

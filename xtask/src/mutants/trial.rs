@@ -1,8 +1,9 @@
 //! One test of the copy, with or without a check.
 
-use std::fmt;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::checkout::Checkout;
 use super::list::{Mutant, TestName};
+use super::switches::VARIABLE;
 use crate::setup;
 
 /// Time for one test; one that waits for ever without its check has noticed that.
@@ -30,6 +32,15 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
+    /// The verdict on a test that passed, failed, or did not end.
+    const fn of(passed: Option<bool>) -> Self {
+        match passed {
+            Some(true) => Self::Missed,
+            Some(false) => Self::Noticed,
+            None => Self::Hung,
+        }
+    }
+
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Noticed => "noticed",
@@ -41,12 +52,6 @@ impl Verdict {
 
     pub(super) const fn is_noticed(self) -> bool {
         matches!(self, Self::Noticed | Self::Hung)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -62,37 +67,39 @@ impl<'a> Trial<'a> {
         Ok(Self { checkout })
     }
 
-    /// Fails unless the tests of a program pass with every check in its place, and each filter selects one.
-    pub(super) fn must_pass(&self, program: &TestName, filters: &[&str]) -> Result<()> {
-        let log = self.log(&format!("all-{}-{}", program.package, program.program));
-        let Some(true) = self.build(program, &log)? else { bail!("no build; see {log}") };
-        let passed = self.test(program, filters, &log)?;
-        ensure!(passed == Some(true), "{program} fails with every check in its place; see {log}");
+    /// Builds the program of some tests, which must pass with every check in its place; each filter selects one.
+    pub(super) fn whole(&self, test: &TestName, filters: &BTreeSet<&str>) -> Result<Built> {
+        let log = self.log(&format!("all-{}-{}", test.package, test.program));
+        let Some(built) = self.build(test, &log)? else { bail!("no build; see {log}") };
+        let filters: Vec<_> = filters.iter().copied().collect();
+        let passed = self.test(&built, "", &filters, &log)?;
+        ensure!(passed == Some(true), "{test} fails with every check in its place; see {log}");
         let output = fs::read_to_string(&log)?;
         let passed: Vec<&str> = output.lines().filter(|line| line.ends_with(" ... ok")).collect();
         for filter in filters {
             let is_selected = passed.iter().any(|line| line.contains(filter));
-            ensure!(is_selected, "{filter} selects no test of {program}; see {log}");
+            ensure!(is_selected, "{filter} selects no test of {test}; see {log}");
         }
-        Ok(())
+        Ok(built)
     }
 
-    /// Removes a check, with the one that covers it, and runs its test.
-    pub(super) fn remove(&self, mutant: &Mutant, all: &[Mutant]) -> Result<Verdict> {
-        let cover = mutant.covered_by.as_ref();
-        let cover = all.iter().find(|other| cover == Some(&other.name));
-        let _cover = cover.map(|cover| self.checkout.without(cover)).transpose()?;
-        // Restored first: both may be in one file.
-        let _removed = self.checkout.without(mutant)?;
+    /// Runs the test of a check with the switch that removes it, and with that of the one that covers it.
+    pub(super) fn switched(&self, built: &Built, mutant: &Mutant) -> Result<Verdict> {
+        let cover = mutant.covered_by.iter().map(|cover| format!(",{cover}"));
+        let removed = [mutant.name.clone()].into_iter().chain(cover).collect::<String>();
         let log = self.log(&mutant.name);
-        if self.build(&mutant.test, &log)? != Some(true) {
+        File::create(&log)?;
+        let passed = self.test(built, &removed, &[&mutant.test.filter], &log)?;
+        Ok(Verdict::of(passed))
+    }
+
+    /// Builds the program of a test of the copy as it is now, and runs it.
+    pub(super) fn alone(&self, mutant: &Mutant) -> Result<Verdict> {
+        let log = self.log(&mutant.name);
+        let Some(built) = self.build(&mutant.test, &log)? else {
             return Ok(Verdict::NotCompiled);
-        }
-        Ok(match self.test(&mutant.test, &[&mutant.test.filter], &log)? {
-            Some(true) => Verdict::Missed,
-            Some(false) => Verdict::Noticed,
-            None => Verdict::Hung,
-        })
+        };
+        Ok(Verdict::of(self.test(&built, "", &[&mutant.test.filter], &log)?))
     }
 
     fn log(&self, name: &str) -> String {
@@ -108,8 +115,11 @@ impl<'a> Trial<'a> {
         cargo
     }
 
-    fn test_command(&self, test: &TestName) -> Command {
-        let mut cargo = self.cargo(&["test", "--quiet", "--package", &test.package]);
+    /// Builds the program of a test, and the program under test where it is another; `None` if that
+    /// is not possible.
+    fn build(&self, test: &TestName, log: &str) -> Result<Option<Built>> {
+        let mut cargo = self.cargo(&["test", "--no-run", "--quiet", "--package", &test.package]);
+        cargo.arg("--message-format=json-render-diagnostics");
         match test.program.as_str() {
             "lib" => cargo.arg("--lib"),
             "bin" => cargo.arg("--bins"),
@@ -117,49 +127,72 @@ impl<'a> Trial<'a> {
         };
         if test.package == "xtask" {
             cargo.args(["--features", "binary"]);
-            cargo.env("SSDLAB_BIN", self.checkout.target_dir.join("debug/ssdlab"));
-        }
-        cargo
-    }
-
-    /// Whether the program of a test could be built.
-    fn build(&self, test: &TestName, log: &str) -> Result<Option<bool>> {
-        fs::write(log, "")?;
-        if test.package == "xtask" {
-            let mut cargo = self.cargo(&["build", "--quiet", "--package", "ssdlab-cli"]);
-            if ends_well(&mut cargo, log, Duration::MAX)? != Some(true) {
-                return Ok(Some(false));
+            let mut program = self.cargo(&["build", "--quiet", "--package", "ssdlab-cli"]);
+            if !program.stderr(File::create(log)?).status()?.success() {
+                return Ok(None);
             }
         }
-        ends_well(self.test_command(test).arg("--no-run"), log, Duration::MAX)
+        let output = cargo.stdin(Stdio::null()).stderr(File::create(log)?).output()?;
+        if !output.status.success() {
+            return Ok(None);
+        }
+        let messages = String::from_utf8(output.stdout)?;
+        let built = messages.lines().rev().find_map(Built::of_message);
+        built.map(Some).with_context(|| format!("cargo named no program of {test}"))
     }
 
     /// Whether the tests of these filters passed, or `None` if they did not end.
-    fn test(&self, test: &TestName, filters: &[&str], log: &str) -> Result<Option<bool>> {
-        let mut cargo = self.test_command(test);
+    fn test(
+        &self,
+        built: &Built,
+        removed: &str,
+        filters: &[&str],
+        log: &str,
+    ) -> Result<Option<bool>> {
+        let mut test = Command::new(&built.program);
+        test.env(VARIABLE, removed);
         // Words of a test, not dots; a test that cannot run here fails.
-        cargo.args(["--", "--format=pretty", "--test-threads=1"]).args(filters).env("CI", "true");
-        ends_well(&mut cargo, log, PATIENCE)
+        test.args(["--format=pretty", "--test-threads=1"]).args(filters).env("CI", "true");
+        test.current_dir(&built.package).env("CARGO_MANIFEST_DIR", &built.package);
+        test.env("SSDLAB_BIN", self.checkout.target_dir.join("debug/ssdlab"));
+        ends_well(&mut test, log)
     }
 }
 
-/// Whether a command succeeded, or `None` if it did not end in time; its output is added to the file.
-fn ends_well(command: &mut Command, log: &str, patience: Duration) -> Result<Option<bool>> {
-    let out = File::options().append(true).create(true).open(log)?;
-    command.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
-    let mut child = command.spawn().context("cannot start cargo")?;
+/// A program with tests.
+pub(super) struct Built {
+    program: PathBuf,
+    /// The directory of its package, in which its tests run.
+    package: PathBuf,
+}
+
+impl Built {
+    /// The program in a message of cargo, or `None` if it tells of something else.
+    fn of_message(line: &str) -> Option<Self> {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let program = PathBuf::from(message["executable"].as_str()?);
+        let manifest = PathBuf::from(message["manifest_path"].as_str()?);
+        Some(Self { program, package: manifest.parent()?.to_owned() })
+    }
+}
+
+/// Whether a test succeeded, or `None` if it did not end in time; its output is added to the log.
+fn ends_well(test: &mut Command, log: &str) -> Result<Option<bool>> {
+    let out = File::options().append(true).open(log)?;
+    test.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
+    let mut child = test.spawn().context("cannot start a test")?;
     let begin = Instant::now();
-    while begin.elapsed() < patience {
+    while begin.elapsed() < PATIENCE {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status.success()));
         }
-        sleep(Duration::from_millis(50));
+        sleep(Duration::from_millis(20));
     }
     end_group(&mut child)?;
     Ok(None)
 }
 
-/// Ends cargo and the test that it started.
+/// Ends a test and what it started.
 fn end_group(child: &mut Child) -> Result<()> {
     let group = format!("-{}", child.id());
     Command::new("kill").args(["-KILL", "--", &group]).status()?;
