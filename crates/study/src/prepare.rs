@@ -258,6 +258,9 @@ pub fn restore_left_behind() -> impl Iterator<Item = Result<String, IoError>> {
 }
 
 #[cfg(test)]
+mod each_check;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

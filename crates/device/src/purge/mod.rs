@@ -79,3 +79,56 @@ pub fn tell_the_drive(
         _ => nvme::purge(method, file, name, waiter),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe::kernel::Tables;
+    use crate::describe::report::report;
+    use crate::host::machine::Machine;
+
+    /// The methods of a device in a file's place, each with its obstacle.
+    fn options(report: &DeviceReport) -> Vec<(PurgeMethod, Option<String>)> {
+        let file = tempfile::tempfile().unwrap();
+        let options = device_options(&file, report).into_iter();
+        options.map(|option| (option.method, option.obstacle)).collect()
+    }
+
+    fn drive(protocol: Protocol, partition_of: Option<&str>) -> DeviceReport {
+        let machine = Machine::new();
+        let device = machine.device("sda", "250:0", &[]);
+        let report =
+            report(&machine.system, &Tables::read(&machine.system), &device, device.node());
+        DeviceReport { protocol, partition_of: partition_of.map(str::to_owned), ..report }
+    }
+
+    #[test]
+    fn no_command_of_the_drive_is_for_a_partition() {
+        for protocol in [Protocol::Nvme, Protocol::Ata] {
+            let options = options(&drive(protocol, Some("sda")));
+            let (rest, of_the_drive) =
+                options.split_last_chunk::<2>().map(|(a, b)| (b, a)).unwrap();
+            assert!(!of_the_drive.is_empty());
+            for (method, obstacle) in of_the_drive {
+                let obstacle = obstacle.as_ref().unwrap();
+                assert!(obstacle.contains("not only this partition"), "{method:?}: {obstacle}");
+            }
+            assert_eq!(rest[0].0, PurgeMethod::Deallocate);
+            assert!(rest[0].1.as_ref().unwrap().contains("BLKDISCARD"));
+            assert_eq!(rest[1], (PurgeMethod::Overwrite, None));
+        }
+        assert!(file_options(false)[0].obstacle.as_ref().unwrap().contains("punch holes"));
+    }
+
+    #[test]
+    fn a_drive_that_does_not_say_what_it_can_is_told_nothing() {
+        for (protocol, count) in [(Protocol::Nvme, 4), (Protocol::Ata, 1), (Protocol::Other, 0)] {
+            let options = options(&drive(protocol, None));
+            assert_eq!(options.len(), count + 2);
+            for (method, obstacle) in &options[..count] {
+                let obstacle = obstacle.as_ref().unwrap();
+                assert!(obstacle.contains("did not say whether it can"), "{method:?}: {obstacle}");
+            }
+        }
+    }
+}

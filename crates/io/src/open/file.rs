@@ -32,6 +32,9 @@ use crate::options::OpenOptions;
 use crate::ownership::{FileHold, Ownership};
 use crate::space::{Fit, SIZE_STEP_BYTES, allocate, can_reserve, punch_hole, unreserved};
 
+#[cfg(test)]
+mod each_check;
+
 /// Place of an existing or future file target, with all symbolic links resolved.
 enum Place {
     Existing(PathBuf),
@@ -302,8 +305,12 @@ fn lend(
     let looked_at = open_existing(path, false)?;
     let unused = metadata(&looked_at, path)?;
     somebodys::require_unused(path, &unused)?;
+    #[cfg(test)]
+    each_check::meanwhile("is unused");
     let given_away = require_erase(path, &options.erase)?;
     somebodys::require_no_contents(&looked_at, path, options.erase_signatures)?;
+    #[cfg(test)]
+    each_check::meanwhile("is given away");
     let file = open_existing(path, write)?;
     let found = metadata(&file, path)?;
     if [&found, &unused].iter().any(|it| (it.dev(), it.ino()) != given_away) {

@@ -326,4 +326,6 @@ fn refused(code: &'static str, message: String) -> RunError {
 }
 
 #[cfg(test)]
+mod each_check;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,86 @@
+//! Does each check of a call with several targets refuse before the first target is changed?
+
+use std::fs;
+
+use super::*;
+
+const MIB: usize = 1 << 20;
+
+/// Two files of somebody, as targets of another size.
+struct Files {
+    dir: tempfile::TempDir,
+    texts: [String; 2],
+    words: [String; 2],
+}
+
+impl Files {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let words = ["one", "two"].map(|name| dir.path().join(name).display().to_string());
+        let texts = words.each_ref().map(|path| format!("file:{path}?size=2MiB"));
+        for path in &words {
+            fs::write(path, vec![7; MIB]).unwrap();
+        }
+        Self { dir, texts, words }
+    }
+
+    /// Holds these targets with these confirmations.
+    fn hold(
+        &self,
+        texts: &[String],
+        erase: &[String],
+        engine: EngineChoice,
+    ) -> Result<Prepared, IoError> {
+        let wish = Wish { write: true, erase, engine, ..Wish::READ };
+        let held = look(parse(texts).unwrap(), wish)?.hold();
+        for path in &self.words {
+            assert_eq!(fs::read(path).unwrap(), vec![7; MIB], "{path} was changed");
+        }
+        held
+    }
+
+    fn reason(&self, texts: &[String], erase: &[String]) -> &'static str {
+        match self.hold(texts, erase, EngineChoice::Auto) {
+            Err(IoError::Refused { code, .. }) => code,
+            Err(error) => panic!("expected a refusal, got {error}"),
+            Ok(_) => panic!("expected a refusal"),
+        }
+    }
+}
+
+#[test]
+fn no_objection_is_passed_over() {
+    let files = Files::new();
+    let Files { texts, words, .. } = &files;
+    drop(files.hold(texts, words, EngineChoice::Auto).unwrap());
+    assert_eq!(files.reason(texts, &words[..1]), "wrong-serial");
+    assert_eq!(files.reason(&texts[..1], words), "wrong-serial", "one names no target");
+    assert_eq!(files.reason(texts, &[]), "existing-file");
+    let link = files.dir.path().join("link");
+    std::os::unix::fs::symlink(&words[0], &link).unwrap();
+    let again = format!("file:{}?size=2MiB", link.display());
+    assert_eq!(files.reason(&[texts[0].clone(), again], &words[..1]), "same-target");
+}
+
+/// Somebody may come between the look at a target and its run: the look holds it.
+#[test]
+fn every_target_of_a_call_is_held_before_the_first_is_opened() {
+    let files = Files::new();
+    let Files { texts, words, .. } = &files;
+    let held = files.hold(texts, words, EngineChoice::Auto).unwrap();
+    for index in [0, 1] {
+        let [text, word] = [&texts[index..=index], &words[index..=index]];
+        assert_eq!(files.reason(text, word), "busy");
+    }
+    drop(held);
+    drop(files.hold(texts, words, EngineChoice::Auto).unwrap());
+}
+
+#[test]
+fn an_engine_that_cannot_drive_a_target_is_refused_before_another_is_opened() {
+    let files = Files::new();
+    let Files { texts, words, .. } = &files;
+    let engine = EngineChoice::Passthrough(io::Polling::default());
+    let held = files.hold(texts, words, engine);
+    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
+}
