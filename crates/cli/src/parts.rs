@@ -144,7 +144,8 @@ fn part(
     let span = entry.spare.map_or(Ok(whole), spare)?;
     let meter = args.common.meter.clone().filter(|_| !spec.kind().is_simulated());
     let settings = fitting(entry.settings, &described.identity);
-    let run_args = run_args(args, test, &settings, meter);
+    let mut run_args = run_args(args, test, &settings, meter);
+    run_args.test.quick = review == Review::Quick;
     let request = plan::request(&run_args.test, span);
     let planned = run::session::plan(&request, &described.identity, &described.limits)?;
     let purge = plan::purge_of(described, &planned, args.common.purge);

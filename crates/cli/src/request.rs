@@ -36,6 +36,7 @@ pub fn of(args: &RunArgs, spec: &TargetSpec, span: SpanRequest) -> Request {
         cpu: engine.cpu.name().to_owned(),
         engine: engine.engine.to_string(),
         ios: args.drive.ios.as_ref().map(ToString::to_string),
+        quick: args.test.quick,
     }
 }
 
@@ -89,7 +90,8 @@ fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
         about: AboutArgs::default(),
         quiet: call.quiet,
     };
-    let args = RunArgs::part(request.test.parse()?, settings, common, drive);
+    let mut args = RunArgs::part(request.test.parse()?, settings, common, drive);
+    args.test.quick = request.quick;
     Ok(RunArgs { jobs: call.jobs, ..args })
 }
 

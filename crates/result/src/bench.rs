@@ -69,6 +69,9 @@ pub struct LibraryRun {
     pub drive: usize,
     /// Place of its parameters in [`Library::conditions`].
     pub conditions: usize,
+    /// Whether its parameters are those of a quick form; missing if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
     /// Part of the LBA space used.
     pub span: Span,
     /// Figures by name; an unknown one is absent.

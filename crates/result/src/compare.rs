@@ -206,7 +206,7 @@ fn is_of_other_suite(a: &[&Run], b: &[&Run]) -> bool {
 fn depends_on_size(name: &str, a: &[&Run], b: &[&Run]) -> bool {
     let mut all = a.iter().chain(b);
     let is_scaled = |run: &&Run| {
-        run.marks.iter().any(|mark| mark.metric == name && mark.kind == MarkKind::Scaled)
+        run.marks.iter().any(|mark| mark.metric == name && mark.kind == MarkKind::Scale)
     };
     let first = a[0].target.scale();
     all.clone().any(is_scaled) && all.any(|run| run.target.scale() != first)

@@ -85,6 +85,9 @@ pub struct RunView {
     pub span: Span,
     /// Resolved parameters.
     pub config: BTreeMap<String, serde_json::Value>,
+    /// Whether they are those of a quick form; missing if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
     /// The health of the drive; missing if it reports none.
     pub health: Option<HealthSummary>,
     /// The earlier run that this one continues; missing in other runs.

@@ -209,6 +209,9 @@ pub struct Request {
     /// The commands that get a row in `ios.parquet`: `all`, `1%`, `slowest:100`; missing for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ios: Option<String>,
+    /// Whether the settings and the span are those of a quick form; missing if not, and in old files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
 }
 
 /// A parameter of a test that was set.
@@ -460,6 +463,10 @@ pub struct Phase {
     /// The commands that it asks for; missing in a phase without a workload, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
+    /// Share of the time in which the busiest thread of the load had a processor, 0 to 1; missing
+    /// where nobody asked, where the engine polls, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_busy_share: Option<f64>,
 }
 
 /// The commands of a phase, as its workload describes them.
@@ -519,18 +526,43 @@ pub struct Mark {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkKind {
-    /// A percentile with fewer than ten commands beyond it: null, or given because a standard
-    /// demands it.
-    TooFewCommands,
+    /// The drive was not in steady state: a steady figure is null, and a fresh one is given.
+    NotSteady,
+    /// The run used a part of the drive that is no spare-area variant of it, or a file on it.
+    PartOfDrive,
+    /// The simulated drive is below full size, and the figure depends on the size.
+    #[serde(alias = "scaled")]
+    Scale,
+    /// The run or the phase behind the figure did not end.
+    Interrupted,
+    /// Too few commands or seconds: null, or given because a standard demands it.
+    #[serde(alias = "too-few-commands")]
+    FewSamples,
+    /// The pace changed its level within the range of the figure.
+    TwoRegimes,
+    /// The threads of the load had no time left: the figure is that of the host.
+    HostLimited,
     /// The stop rule or a failure cut latencies short: the true figure is this one or larger.
     AtLeast,
     /// The longest latency belongs to a command that was outstanding at the end of its phase: it is
     /// in no rate.
     LateEnd,
-    /// The pace changed its level within the range of the figure.
-    TwoRegimes,
-    /// The simulated drive is below full size, and the figure depends on the size.
-    Scaled,
+}
+
+impl MarkKind {
+    /// Whether a figure with this mark is not what its name says: no expectation passes by it, no
+    /// fit follows it, and no rank contains it.
+    #[must_use]
+    pub const fn disqualifies(self) -> bool {
+        match self {
+            Self::NotSteady
+            | Self::Scale
+            | Self::Interrupted
+            | Self::FewSamples
+            | Self::HostLimited => true,
+            Self::PartOfDrive | Self::TwoRegimes | Self::AtLeast | Self::LateEnd => false,
+        }
+    }
 }
 
 /// The verdict of a test with a yes-or-no question.

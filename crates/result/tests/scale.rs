@@ -43,7 +43,7 @@ fn every_known_figure_of_a_small_drive_is_kept_or_marked() {
     let figures = Consistency::of(&rows[0], 80);
     let marks = scaled.marks(&figures.metrics);
     assert!(marks.iter().all(|mark| {
-        mark.kind == MarkKind::Scaled && mark.text == "at scale 1/32: not that of the whole drive"
+        mark.kind == MarkKind::Scale && mark.text == "at scale 1/32: not that of the whole drive"
     }));
     let is_marked = |name: &str| marks.iter().any(|mark| mark.metric == name);
     for name in

@@ -131,10 +131,21 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         about: request.about.clone(),
         repeat: request.repeat,
         span: plan.span.clone(),
-        warnings: request.warnings.iter().chain(&plan.procedure.notes).cloned().collect(),
+        warnings: warnings(request, plan),
         left_out: request.left_out.clone(),
         ..bare
     }
+}
+
+/// The warnings known before the first phase; a quick form comes first.
+fn warnings(request: &Request, plan: &Plan) -> Vec<String> {
+    let is_quick = request.recorded.as_ref().is_some_and(|recorded| recorded.quick);
+    let form = request.test.quick().filter(|_| is_quick).map(|form| {
+        let (name, lost) = (request.test.name(), form.lost);
+        format!("the quick form of `{name}`, which does not tell: {lost}")
+    });
+    let others = request.warnings.iter().chain(&plan.procedure.notes);
+    form.into_iter().chain(others.cloned()).collect()
 }
 
 /// The facts that the target knows, or those of the request, or those of the run to continue.

@@ -74,7 +74,7 @@ fn a_drive_below_full_size_says_what_it_does_not_keep() {
         run_quietly(&mut target, &request).unwrap().run
     };
     let scaled = |run: &Run| -> Vec<String> {
-        let marks = run.marks.iter().filter(|mark| mark.kind == MarkKind::Scaled);
+        let marks = run.marks.iter().filter(|mark| mark.kind == MarkKind::Scale);
         marks.map(|mark| mark.metric.clone()).collect()
     };
     let small = run(&[("scale", "1/32")]);

@@ -28,6 +28,7 @@ pub fn plain(test: &str, target: &str) -> Request {
         cpu: String::new(),
         engine: String::new(),
         ios: None,
+        quick: false,
     })
 }
 
@@ -78,7 +79,11 @@ pub fn repeat(request: &Request, call: &[Request]) -> Option<Repeat> {
 pub fn is_of(run: &Run, request: &Request) -> bool {
     run.request
         .as_ref()
-        .map_or_else(|| run.command == command(request), |made_by| made_by == request)
+        .map_or_else(
+            || run.command == command(request),
+            // An older ssdlab does not tell whether its form is quick; the settings do.
+            |made_by| Request { quick: request.quick, ..made_by.clone() } == *request,
+        )
 }
 
 /// The part of the target of a request.

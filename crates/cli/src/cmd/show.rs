@@ -132,11 +132,11 @@ fn print_marks(marks: &[Mark]) {
     let has_line = |mark: &&Mark| find(&mark.metric).is_some_and(|metric| metric.in_summary);
     let others: Vec<_> = marks.iter().filter(|mark| !has_line(mark)).collect();
     for (kind, heading) in [
-        (MarkKind::TooFewCommands, "A percentile takes ten commands beyond it:"),
+        (MarkKind::FewSamples, "A percentile takes ten commands beyond it:"),
         (MarkKind::AtLeast, "Latencies that were cut short:"),
         (MarkKind::LateEnd, "The slowest command outlasted its phase:"),
         (MarkKind::TwoRegimes, "Figures over two regimes:"),
-        (MarkKind::Scaled, "Figures that depend on the size of the drive:"),
+        (MarkKind::Scale, "Figures that depend on the size of the drive:"),
     ] {
         let mut by_text: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for mark in others.iter().filter(|mark| mark.kind == kind) {

@@ -68,6 +68,7 @@ fn row(view: &RunView) -> Row {
         started: view.started.clone(),
         drive: 0,
         conditions: 0,
+        quick: view.quick,
         span: view.span.clone(),
         figures: view.metrics.iter().filter_map(known).collect(),
         marks: marks

@@ -48,7 +48,7 @@ fn figures(run: &Run) -> Vec<String> {
         let unit = metric.map_or("", |metric| metric.unit.symbol());
         let label = metric.map_or("", |metric| &metric.label);
         let marks = run.marks.iter().filter(|mark| mark.metric == *name);
-        let reasons = marks.filter(|mark| value.is_none() || mark.kind != MarkKind::TooFewCommands);
+        let reasons = marks.filter(|mark| value.is_none() || mark.kind != MarkKind::FewSamples);
         let note = reasons.map(|mark| escaped(&mark.text)).collect::<Vec<_>>().join("; ");
         let value = value.map_or_else(|| "-".to_owned(), |value| value.to_string());
         let name = escaped(name);

@@ -74,6 +74,7 @@ pub(crate) fn view(dir: &RunDir) -> Result<RunView, ReportError> {
         command: run.command,
         span: run.span,
         config: run.config,
+        quick: run.request.is_some_and(|request| request.quick),
         health: run.health.as_ref().and_then(HealthSummary::of),
         resumed: run.resumed,
         phases: run.phases,

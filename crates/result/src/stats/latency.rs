@@ -156,7 +156,7 @@ impl Latencies {
 pub fn too_few(metric: &str, commands: u64) -> Mark {
     Mark {
         metric: metric.to_owned(),
-        kind: MarkKind::TooFewCommands,
+        kind: MarkKind::FewSamples,
         text: too_few_words(commands),
         levels: None,
     }

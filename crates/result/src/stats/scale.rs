@@ -54,7 +54,7 @@ impl<'a> Scaled<'a> {
         let text = format!("at scale {}: not that of the whole drive", self.scale);
         let mark = |(metric, _): (&String, _)| Mark {
             metric: metric.clone(),
-            kind: MarkKind::Scaled,
+            kind: MarkKind::Scale,
             text: text.clone(),
             levels: None,
         };

@@ -27,7 +27,7 @@ pub fn print(runs: &[&Run]) {
 }
 
 fn bar(run: &Run, metric: &Metric) -> Option<Bar> {
-    let is_distorted = |mark: &&Mark| mark.metric == metric.name && mark.kind == MarkKind::Scaled;
+    let is_distorted = |mark: &&Mark| mark.metric == metric.name && mark.kind == MarkKind::Scale;
     let is_ranked = run.status == RunStatus::Complete && run.origin.is_none();
     let value = run.metrics.get(&metric.name).copied().flatten()?;
     if !is_ranked || run.marks.iter().any(|mark| is_distorted(&mark)) {
