@@ -7,7 +7,7 @@ use base::Nanos;
 use serde::Serialize;
 
 use crate::metrics::{Unit, find};
-use crate::schema::Run;
+use crate::schema::{MarkKind, Run};
 
 /// A relation between a figure and a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,13 @@ pub struct Answer {
     pub expectation: String,
     /// The figure of the run, or `None` if it has none.
     pub value: Option<f64>,
-    /// Whether the run meets the expectation; a missing figure meets none.
+    /// Whether the run meets the expectation; a figure that is missing or not what its name says
+    /// meets none.
     pub is_met: bool,
+    /// The reason why the figure meets no such expectation whatever its value, or `None` if its
+    /// value decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
     /// Warnings about the figure: two regimes, an unsteady state, and so on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<String>,
@@ -60,15 +65,25 @@ impl Expectation {
     #[must_use]
     pub fn answer(&self, run: &Run) -> Answer {
         let value = run.metrics.get(&self.metric).copied().flatten();
-        let is_met = value.is_some_and(|value| match self.relation {
+        let is_within = value.is_some_and(|value| match self.relation {
             Relation::AtLeast => value >= self.limit,
             Relation::AtMost => value <= self.limit,
             Relation::Above => value > self.limit,
             Relation::Below => value < self.limit,
         });
         let of_figure = run.marks.iter().filter(|mark| mark.metric == self.metric);
-        let marks = of_figure.map(|mark| mark.text.clone()).collect();
-        Answer { expectation: self.text.clone(), value, is_met, marks }
+        let marks = of_figure.clone().map(|mark| mark.text.clone()).collect();
+        let obstacle = of_figure.clone().find(|mark| self.is_barred(mark.kind));
+        let obstacle = obstacle.map(|mark| mark.text.clone());
+        let is_met = is_within && obstacle.is_none();
+        Answer { expectation: self.text.clone(), value, is_met, obstacle, marks }
+    }
+
+    /// Whether no figure with such a mark meets it. A figure that is at least its value may be above
+    /// any limit.
+    fn is_barred(&self, kind: MarkKind) -> bool {
+        let is_upper = matches!(self.relation, Relation::AtMost | Relation::Below);
+        kind.disqualifies() || kind == MarkKind::AtLeast && is_upper
     }
 }
 

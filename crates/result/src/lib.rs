@@ -2,7 +2,8 @@
 //!
 //! A run passes its rows to [`store::RunWriter`]; [`stats`] computes figures and sentences, and
 //! [`report`] a page. [`compare`] judges two groups of runs, and [`expectation`] one figure.
-//! [`metrics`] is the catalogue of all figures. [`store::RunDir`] reads a run
+//! [`metrics`] is the catalogue of all figures, and [`marks`] decides which of them may be called
+//! what their names say. [`store::RunDir`] reads a run
 //! directory of this or any older version.
 
 pub mod bench;
@@ -13,6 +14,7 @@ pub mod export;
 pub mod facts_file;
 pub mod generated;
 pub mod import;
+pub mod marks;
 pub mod metrics;
 pub mod report;
 pub mod rows;

@@ -551,16 +551,17 @@ pub enum MarkKind {
 
 impl MarkKind {
     /// Whether a figure with this mark is not what its name says: no expectation passes by it, no
-    /// fit follows it, and no rank contains it.
+    /// fit follows it, and no rank contains it. A part of a drive and a busy host are conditions of a
+    /// figure: an expectation of them can be met.
     #[must_use]
     pub const fn disqualifies(self) -> bool {
         match self {
-            Self::NotSteady
-            | Self::Scale
-            | Self::Interrupted
-            | Self::FewSamples
-            | Self::HostLimited => true,
-            Self::PartOfDrive | Self::TwoRegimes | Self::AtLeast | Self::LateEnd => false,
+            Self::NotSteady | Self::Scale | Self::Interrupted | Self::FewSamples => true,
+            Self::PartOfDrive
+            | Self::TwoRegimes
+            | Self::HostLimited
+            | Self::AtLeast
+            | Self::LateEnd => false,
         }
     }
 }

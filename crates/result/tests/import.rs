@@ -174,7 +174,7 @@ fn logs_of_random_writes_are_drawn_second_by_second() {
     let page = build("title", std::slice::from_ref(&run)).unwrap();
     assert_eq!(page.runs[0].series.iops[20], 1000.0);
     assert!(page.runs[0].origin.is_some());
-    assert_eq!(metric(run.run(), "iops_steady_mean"), 1000.0);
+    assert_eq!(metric(run.run(), "iops_fresh_mean"), 1000.0);
     assert_eq!(metric(run.run(), "latency_ns_max"), 9_000_000.0);
 }
 

@@ -408,7 +408,7 @@ impl Session {
 
     fn take_figures(&mut self) {
         let measured = self.measured();
-        let figures = self.figures.of(&measured).with_scale(&measured);
+        let figures = self.figures.of(&measured).with_marks(&measured);
         let Figures { metrics, marks, mut tables, verdict, findings, warnings } = figures;
         let common = conditions::of_run(&self.conditions, &self.run);
         for table in &mut tables {

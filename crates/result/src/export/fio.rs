@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::ExportError;
 use crate::rows::{PhaseRows, SecondRow};
-use crate::schema::{Load, Phase, Run};
+use crate::schema::{Load, Mark, Phase, Run};
 use crate::stats::latency::Latencies;
 use crate::store::RunDir;
 
@@ -40,16 +40,20 @@ pub struct Document {
     global: Options,
     /// The jobs.
     pub jobs: Vec<Job>,
+    /// Reservations about the figures of the run, which fio has no place for.
+    #[serde(rename = "ssdlab marks", skip_serializing_if = "Vec::is_empty")]
+    marks: Vec<Mark>,
 }
 
 impl Document {
     /// A document of each job alone, as bench-fio writes them, with the name of the phase.
     pub fn split(self) -> impl Iterator<Item = (String, Self)> {
-        let Self { version, timestamp, time, global, jobs } = self;
+        let Self { version, timestamp, time, global, jobs, marks } = self;
         jobs.into_iter().map(move |job| {
             let name = job.jobname.clone();
             let (version, time, global) = (version.clone(), time.clone(), global.clone());
-            (name, Self { version, timestamp, time, global, jobs: vec![job] })
+            let marks = marks.clone();
+            (name, Self { version, timestamp, time, global, jobs: vec![job], marks })
         })
     }
 }
@@ -148,6 +152,7 @@ pub fn fio(dir: &RunDir) -> Result<Document, ExportError> {
         time: format!("written by {} in the format of fio", run.tool_version),
         global: target,
         jobs,
+        marks: run.marks.clone(),
     })
 }
 

@@ -10,6 +10,7 @@ use plotters::style::{FontStyle, register_font};
 
 use super::ExportError;
 use crate::report::view;
+use crate::schema::MarkKind;
 use crate::stats::words::count;
 use crate::store::RunDir;
 
@@ -21,6 +22,14 @@ const GREY: RGBColor = RGBColor(0x5c, 0x66, 0x70);
 const POINT: RGBColor = RGBColor(0x0b, 0x5f, 0xa5);
 /// The lowest rate on a logarithmic axis: seconds without a command stand there.
 const FLOOR_IOPS: f64 = 1.0;
+
+/// The kinds of marks that concern the whole graph.
+const RESERVATIONS: [(MarkKind, &str); 4] = [
+    (MarkKind::NotSteady, "not in steady state"),
+    (MarkKind::Interrupted, "interrupted"),
+    (MarkKind::PartOfDrive, "a part of the drive"),
+    (MarkKind::HostLimited, "limited by the host"),
+];
 
 /// The graph as SVG.
 ///
@@ -82,7 +91,12 @@ impl Graph {
         let simulated = if view.target.is_simulated() { " (simulated)" } else { "" };
         let title = format!("{}{simulated}: {test}", drawable(&view.target.name));
         let span = base::Bytes(view.span.span_bytes).rounded();
-        let conditions = format!("span {span}, spare area {}, run {run}", view.span.variant);
+        let mut conditions = format!("span {span}, spare area {}, run {run}", view.span.variant);
+        for (kind, words) in RESERVATIONS {
+            if view.marks.iter().any(|mark| mark.kind == kind) {
+                conditions = format!("{conditions}, {words}");
+            }
+        }
         Ok(Self { title, conditions: drawable(&conditions), x, y, points, is_log })
     }
 

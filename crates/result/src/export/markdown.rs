@@ -1,7 +1,7 @@
 //! The figures of a run as tables in Markdown.
 
 use crate::metrics::find;
-use crate::schema::{MarkKind, Run, Table, Verdict};
+use crate::schema::{Run, Table, Verdict};
 
 /// Target, conditions, figures, tables, sentences and the command that repeats the run. Values are
 /// not rounded. Text of the run is escaped: none of it becomes a link, HTML or another table.
@@ -48,8 +48,7 @@ fn figures(run: &Run) -> Vec<String> {
         let unit = metric.map_or("", |metric| metric.unit.symbol());
         let label = metric.map_or("", |metric| &metric.label);
         let marks = run.marks.iter().filter(|mark| mark.metric == *name);
-        let reasons = marks.filter(|mark| value.is_none() || mark.kind != MarkKind::FewSamples);
-        let note = reasons.map(|mark| escaped(&mark.text)).collect::<Vec<_>>().join("; ");
+        let note = marks.map(|mark| escaped(&mark.text)).collect::<Vec<_>>().join("; ");
         let value = value.map_or_else(|| "-".to_owned(), |value| value.to_string());
         let name = escaped(name);
         lines.push(format!("| {name} | {value} | {unit} | {} | {note} |", escaped(label)));

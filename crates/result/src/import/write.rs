@@ -3,17 +3,18 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use base::Facts;
+use base::{Bytes, Facts};
 
 use super::sheet::CONDITIONS;
 use super::{IMPORTED, ImportError, Sheet, Step};
+use crate::marks::steady::Before;
 use crate::report::GRAPHED_PHASE;
 use crate::rows::PhaseRows;
 use crate::schema::{
     About, Mark, Origin, Phase, Run, RunStatus, SCHEMA_VERSION, Span, Table, TableColumn, TableRow,
     Target,
 };
-use crate::stats::consistency::{Consistency, STEADY_FROM_S};
+use crate::stats::consistency::{Circumstances, Consistency, STEADY_FROM_S};
 use crate::store::dir::Staging;
 use crate::store::{RunWriter, StoreError, row_contradictions};
 
@@ -211,7 +212,15 @@ fn add_step(run: &mut Run, step: Step) -> PhaseRows {
     let step_name = step.name;
     let name = if is_load { GRAPHED_PHASE.to_owned() } else { step_name.clone() };
     if is_load {
-        let consistency = Consistency::of(&step.rows, STEADY_FROM_S);
+        let size =
+            run.config.get("size").and_then(|size| size.as_str()).map(str::to_ascii_uppercase);
+        // Whatever was written before, the files do not tell.
+        let before = Before {
+            written_bytes: 0,
+            span_bytes: size.and_then(|size| size.parse::<Bytes>().ok()).map(|size| size.0),
+        };
+        let consistency = Consistency::of(&step.rows, STEADY_FROM_S)
+            .judged(&step.rows, Circumstances { before, complete: true });
         let told = consistency.metrics.into_iter().filter(|(_, value)| value.is_some());
         run.metrics.extend(told);
         run.marks.extend(consistency.marks);

@@ -3,7 +3,7 @@
 use super::by_step::{CONVERGENCE, STEPS, TRIM};
 use super::metric::{Metric, Row, Scaling};
 use super::whole_run::{
-    EVENNESS, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND, THROUGHPUT, WHEN,
+    EVENNESS, FRESH, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND, THROUGHPUT, WHEN,
 };
 
 /// Ends of the names and of the labels: for all commands, and for one kind.
@@ -18,6 +18,7 @@ pub(super) fn rows() -> Vec<Metric> {
         plain("Throughput", &THROUGHPUT),
         evenness(),
         steady_latencies(),
+        fresh(),
         whole_run(),
         plain("When", &WHEN),
         replay(),
@@ -42,6 +43,14 @@ fn steady_latencies() -> Vec<Metric> {
         _ => Scaling::Lost,
     };
     rows.map(|row| Metric { scaling: scaling(row.scaling), ..row }).collect()
+}
+
+/// The counterparts of the figures of steady state.
+fn fresh() -> Vec<Metric> {
+    let (chapter, names) = ("Not in steady state", ("latency_fresh_ns_", ""));
+    let latencies = latencies(chapter, names, ("Fresh latency", ""), |end| end == "mean");
+    let rows = latencies.into_iter().map(|row| Metric { scaling: Scaling::Lost, ..row });
+    plain(chapter, &FRESH).into_iter().chain(rows).collect()
 }
 
 /// A whole run contains a share of fresh seconds that depends on the size of the drive.

@@ -13,7 +13,8 @@ pub(super) const THROUGHPUT: [Row; 5] = [
         Some(Higher),
         Kept,
         "Commands completed per second, averaged over the steady-state part of the run: the pace \
-         the drive keeps for good.",
+         the drive keeps for good. Unknown if the drive was not in steady state there: the fresh \
+         figures then take their place, as for all figures of steady state.",
     ),
     (
         "iops_steady_min",
@@ -51,6 +52,61 @@ pub(super) const THROUGHPUT: [Row; 5] = [
         "All commands of the load divided by its length: the fresh minutes, the fall and the \
          steady state together. It depends on the length of the run, so compare only runs of one \
          length.",
+    ),
+];
+
+/// Figures of the steady-state part of a load over which the drive was not in steady state.
+pub(super) const FRESH: [Row; 6] = [
+    (
+        "iops_fresh_mean",
+        "Fresh, mean",
+        Iops,
+        Some(Higher),
+        KeptWithoutCleaning,
+        "Commands completed per second over the part of the load that steady state should have \
+         had: the drive was not in steady state, so it does not keep this pace. Unknown where it \
+         was.",
+    ),
+    (
+        "iops_fresh_min",
+        "Fresh, slowest second",
+        Iops,
+        Some(Higher),
+        Lost,
+        "The worst single second of that part. The drive was not in steady state.",
+    ),
+    (
+        "iops_fresh_max",
+        "Fresh, fastest second",
+        Iops,
+        None,
+        Lost,
+        "The best single second of that part. The drive was not in steady state.",
+    ),
+    (
+        "iops_fresh_stddev",
+        "Fresh, standard deviation",
+        Iops,
+        None,
+        Lost,
+        "Sample standard deviation of the seconds of that part. The drive was not in steady state.",
+    ),
+    (
+        "iops_fresh_cv",
+        "Fresh, coefficient of variation",
+        Share,
+        Some(Lower),
+        Lost,
+        "Standard deviation divided by the mean, over that part. The drive was not in steady state.",
+    ),
+    (
+        "waf_fresh",
+        "Fresh, write amplification",
+        Ratio,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "Pages programmed into NAND for each page the host wrote, over that part. The drive was \
+         not in steady state.",
     ),
 ];
 
@@ -146,9 +202,10 @@ pub(super) const WHEN: [Row; 2] = [
         S,
         None,
         Lost,
-        "From here on the pace no longer drifts; 0 if it never did, unknown if it never settles. \
-         Found by change-point detection, so it may differ from the second at which the \
-         steady-state graphs begin.",
+        "From here on the pace keeps its level until the end, by the rule of the SNIA PTS for five \
+         equal parts, and a simulated drive cleans up; unknown if it never settles, or was not in \
+         steady state. Found by change-point detection, so it may differ from the second at which \
+         the steady-state graphs begin.",
     ),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::{Nanos, TelemetryRow};
+use base::TelemetryRow;
 
 use super::density::densities;
 use super::{
@@ -13,7 +13,7 @@ use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
 use crate::schema::{Run, Target};
 use crate::stats::busy::{CHANNELS, CONTROLLER, DIES, Parts};
-use crate::stats::consistency::{STEADY_FROM_S, steady_window};
+use crate::stats::consistency::{configured_from_s, steady_window};
 use crate::stats::difference::differences;
 use crate::stats::health::HealthSummary;
 use crate::stats::latency::Latencies;
@@ -53,7 +53,7 @@ pub(crate) fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     let run = dir.run().clone();
     let has_graph = run.phases.iter().any(|phase| phase.name == GRAPHED_PHASE);
     let rows = if has_graph { dir.phase_rows(GRAPHED_PHASE)? } else { PhaseRows::default() };
-    let (steady_from_s, _) = steady_window(&rows.seconds, configured_steady_from_s(&run));
+    let (steady_from_s, _) = steady_window(&rows.seconds, configured_from_s(&run));
     let (passes, power) = (passes(dir)?, power(dir)?);
     Ok(RunView {
         passes,
@@ -145,17 +145,6 @@ fn power_series(phase: &str, rows: &[&SecondRow]) -> PowerSeries {
         power_w: column(watts, 1e4),
         power_w_max: column(watts_max, 1e4),
     }
-}
-
-/// The start of steady state by the configuration of a run, in seconds: `steady_from_s` as a
-/// number, or `steady_from` as a number or a time with a unit.
-fn configured_steady_from_s(run: &Run) -> u32 {
-    let value = run.config.get("steady_from_s").or_else(|| run.config.get("steady_from"));
-    let number = value.and_then(serde_json::Value::as_f64).map(|s| s.max(0.0) as u32);
-    let text = value.and_then(serde_json::Value::as_str);
-    let time = text.and_then(|text| text.parse::<Nanos>().ok());
-    let whole_s = |time: Nanos| u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
-    number.or(time.map(whole_s)).unwrap_or(STEADY_FROM_S)
 }
 
 /// The columns of the graphs. A telemetry column is empty if no row has a value.

@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use base::Nanos;
+
 use super::busy::Parts;
 use super::changepoint::Shape;
 use super::latency::{Latencies, PERCENTILES};
 use super::mixture;
 use super::rates::{full_intervals, iops, waf};
+use super::steady::{PTS_WINDOW, Window};
 use super::summary::{Summary, share_below};
+use crate::marks::steady::{Before, cleaning_start, obstacle};
+use crate::marks::{Reason, SECONDS_MIN};
 use crate::rows::{PhaseRows, SecondRow};
-use crate::schema::{Mark, MarkKind, Metrics};
+use crate::schema::{Mark, MarkKind, Metrics, Run};
 
 /// Second at which the steady-state figures and graphs begin, unless a run says otherwise.
 pub const STEADY_FROM_S: u32 = 1_400;
@@ -18,17 +23,35 @@ pub const STEADY_FROM_S: u32 = 1_400;
 const PEAK_S: u32 = 60;
 /// Length of the last part, for the two consistency numbers of 2015.
 const LAST_S: usize = 400;
-/// With fewer seconds after the requested start, the steady window comes from the end of the run.
-const STEADY_SECONDS_MIN: usize = 10;
-/// Length of that window: this percentage of the run.
+/// Length of the window of a run that ends before the requested start: this percentage of it.
 const FALLBACK_PERCENT: usize = 30;
 
 /// Figures beside the mean that mean little if steady state mixes two regimes.
 const OF_STEADY: [&str; 3] =
     ["iops_steady_stddev", "iops_steady_cv", "seconds_below_half_mean_share"];
+/// Figures of single seconds, which need enough of them.
+const OF_SECONDS: [&str; 5] = [
+    "iops_steady_min",
+    "iops_steady_max",
+    "iops_steady_stddev",
+    "iops_steady_cv",
+    "seconds_below_half_mean_share",
+];
 /// The names of the latencies of the whole load, and of steady state.
 const WHOLE: &str = "latency_ns";
 const STEADY: &str = "latency_steady_ns";
+/// Beginnings of the names of steady figures, and of their counterparts of a drive that was not in
+/// steady state.
+const COUNTERPARTS: [(&str, &str); 3] =
+    [("iops_steady_", "iops_fresh_"), (STEADY, "latency_fresh_ns"), ("waf_steady", "waf_fresh")];
+/// Steady figures without a counterpart.
+const STEADY_ONLY: [&str; 5] = [
+    "seconds_below_half_mean_share",
+    "steady_start_s",
+    "die_busy_steady_share",
+    "channel_busy_steady_share",
+    "controller_busy_steady_share",
+];
 
 /// The figures of one load phase about consistency.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,12 +68,36 @@ pub struct Consistency {
     pub steady_commands: u64,
     /// Regimes of the IOPS curve; positions count the points of the graph.
     pub shape: Shape,
+    /// The reason why the steady figures are unknown, or `None` if they are steady.
+    pub unsteady: Option<Reason>,
+    /// Whether the window lies at the end of the load, which is too short for the requested one.
+    is_moved: bool,
+}
+
+/// The circumstances of a load that decide whether its figures are steady.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances {
+    /// The writes before the load.
+    pub before: Before,
+    /// Whether the load ran to its end.
+    pub complete: bool,
+}
+
+/// The name of the figure of a drive that was not in steady state in place of a steady one, or `None`
+/// if the figure is not steady or has no counterpart.
+#[must_use]
+pub fn fresh_name(steady: &str) -> Option<String> {
+    let counterpart = |(begin, other): &(&str, &str)| {
+        steady.strip_prefix(begin).map(|end| format!("{other}{end}"))
+    };
+    COUNTERPARTS.iter().find_map(counterpart)
 }
 
 impl Consistency {
-    /// The figures of the rows of the load phase. `steady_from_s` is the expected start of steady
-    /// state ([`STEADY_FROM_S`] by default). A run too short for it gets a window at its own end,
-    /// and a warning.
+    /// The figures of the rows of the load phase under the names of steady state, whether it was
+    /// reached or not: [`Consistency::judged`] decides. `steady_from_s` is the expected start of
+    /// steady state ([`STEADY_FROM_S`] by default). A run too short for it gets a window at its own
+    /// end, and a warning.
     #[must_use]
     pub fn of(rows: &PhaseRows, steady_from_s: u32) -> Self {
         let (steady_from_s, warning) = steady_window(&rows.seconds, steady_from_s);
@@ -62,6 +109,7 @@ impl Consistency {
         let steady_rows = from_second(&rows.seconds, steady_from_s);
         metrics.insert("waf_steady".to_owned(), waf(steady_rows));
         let shape = shape_metrics(&mut metrics, &rows.seconds);
+        marks.extend(few_seconds(&metrics, steady_rows.len()));
         marks.extend(mixture_marks(
             &metrics,
             steady_rows,
@@ -69,13 +117,44 @@ impl Consistency {
             STEADY,
         ));
         marks.extend(mixture_marks(&metrics, &rows.seconds, ("iops_mean", &[]), WHOLE));
-        if warning.is_some() {
-            let unmarked = too_short_marks(&metrics, rows.seconds.len(), &marks);
-            marks.extend(unmarked);
-        }
+        let (is_moved, unsteady) = (warning.is_some(), None);
         let warnings = warning.into_iter().collect();
         let steady_commands = steady.commands();
-        Self { metrics, marks, warnings, steady_from_s, steady_commands, shape }
+        Self { metrics, marks, warnings, steady_from_s, steady_commands, shape, unsteady, is_moved }
+    }
+
+    /// The same figures under the names that they may have: those of a drive that was not in steady
+    /// state go to their counterparts, and the steady ones are unknown, with a mark of the reason.
+    /// `rows` are those of [`Consistency::of`].
+    #[must_use]
+    pub fn judged(mut self, rows: &PhaseRows, circumstances: Circumstances) -> Self {
+        let fresh: Vec<_> = self.metrics.keys().filter_map(|name| fresh_name(name)).collect();
+        self.metrics.extend(fresh.into_iter().map(|name| (name, None)));
+        self.unsteady = self.reason(&rows.seconds, circumstances);
+        let Some(reason) = &self.unsteady else {
+            let level_s = self.metric("steady_start_s");
+            let cleaning_s = cleaning_start(&rows.seconds).map(f64::from);
+            // Before the first cleaning, an even pace is that of a fresh drive.
+            let start_s = level_s.map(|level_s| level_s.max(cleaning_s.unwrap_or(level_s)));
+            self.metrics.insert("steady_start_s".to_owned(), start_s);
+            return self;
+        };
+        make_fresh(&mut self.metrics, &mut self.marks, reason);
+        self
+    }
+
+    /// The reason why the window of the steady figures is not steady.
+    fn reason(&self, rows: &[SecondRow], circumstances: Circumstances) -> Option<Reason> {
+        if !circumstances.complete {
+            let text = format!("the load was interrupted after {} s", rows.len());
+            return Some(Reason { kind: MarkKind::Interrupted, text });
+        }
+        if self.is_moved {
+            return Some(Reason::not_steady(format!("the load ran for {} s", rows.len())));
+        }
+        let (early, window) =
+            rows.split_at(rows.len() - from_second(rows, self.steady_from_s).len());
+        obstacle(window, circumstances.before.then(early)).map(Reason::not_steady)
     }
 
     /// The same, with the use of time by the parts of a drive in steady state. `details` is the
@@ -101,6 +180,35 @@ impl Consistency {
     }
 }
 
+/// Gives the steady figures of a drive that was not in steady state to their counterparts, with
+/// their marks, and the reason to the steady ones.
+pub fn make_fresh(metrics: &mut Metrics, marks: &mut Vec<Mark>, reason: &Reason) {
+    let is_steady =
+        |name: &&String| fresh_name(name).is_some() || STEADY_ONLY.contains(&name.as_str());
+    let steady: Vec<String> = metrics.keys().filter(is_steady).cloned().collect();
+    for mark in marks.iter_mut() {
+        mark.metric = fresh_name(&mark.metric).unwrap_or_else(|| mark.metric.clone());
+    }
+    marks.retain(|mark| !steady.contains(&mark.metric));
+    for name in steady {
+        let value = metrics.insert(name.clone(), None).flatten();
+        marks.push(reason.mark(&name));
+        metrics.extend(fresh_name(&name).map(|fresh| (fresh, value)));
+    }
+}
+
+/// The start of steady state by the configuration of a run, in seconds: `steady_from_s` as a
+/// number, or `steady_from` as a number or a time with a unit.
+#[must_use]
+pub fn configured_from_s(run: &Run) -> u32 {
+    let value = run.config.get("steady_from_s").or_else(|| run.config.get("steady_from"));
+    let number = value.and_then(serde_json::Value::as_f64).map(|s| s.max(0.0) as u32);
+    let text = value.and_then(serde_json::Value::as_str);
+    let time = text.and_then(|text| text.parse::<Nanos>().ok());
+    let whole_s = |time: Nanos| u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
+    number.or(time.map(whole_s)).unwrap_or(STEADY_FROM_S)
+}
+
 /// IOPS of every second of the steady-state window, in order.
 #[must_use]
 pub fn steady_iops(rows: &PhaseRows, steady_from_s: u32) -> Vec<f64> {
@@ -111,15 +219,14 @@ pub fn steady_iops(rows: &PhaseRows, steady_from_s: u32) -> Vec<f64> {
 /// run instead, with a sentence about that.
 #[must_use]
 pub fn steady_window(rows: &[SecondRow], steady_from_s: u32) -> (u32, Option<String>) {
-    if from_second(rows, steady_from_s).len() >= STEADY_SECONDS_MIN || rows.is_empty() {
+    if !from_second(rows, steady_from_s).is_empty() || rows.is_empty() {
         return (steady_from_s, None);
     }
     let kept = (rows.len() * FALLBACK_PERCENT / 100).max(1);
     let from_s = rows[rows.len() - kept].second;
     let warning = format!(
         "The load ran for {} s, too short for steady-state figures from {steady_from_s} s on; \
-         they cover its last {FALLBACK_PERCENT}% instead, from {from_s} s on, and the drive may \
-         not have been in steady state",
+         figures of its last {FALLBACK_PERCENT}% take their place, from {from_s} s on",
         rows.len()
     );
     (from_s, Some(warning))
@@ -139,6 +246,8 @@ fn shape_metrics(metrics: &mut Metrics, rows: &[SecondRow]) -> Shape {
     let points = full_intervals(rows);
     let rates: Vec<f64> = points.iter().filter_map(|row| iops(row)).collect();
     let shape = Shape::of(&rates);
+    let kept = shape.steady_start.filter(|&start| keeps_level(&rates[start..]));
+    let shape = Shape { steady_start: kept, ..shape };
     let second = |position: usize| points.get(position).map(|row| f64::from(row.second));
     metrics.insert("fall_start_s".to_owned(), shape.fall_start.and_then(second));
     metrics.insert("steady_start_s".to_owned(), shape.steady_start.and_then(second));
@@ -169,21 +278,22 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
     }
 }
 
-/// Marks the figures of steady state of a load too short for it, unless they have a mark.
-fn too_short_marks(metrics: &Metrics, length_s: usize, marked: &[Mark]) -> Vec<Mark> {
-    let is_steady = |name: &str| {
-        ["iops_steady_", STEADY, "waf_steady"].iter().any(|begin| name.starts_with(begin))
-            || OF_STEADY.contains(&name)
-    };
-    let known = metrics.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name);
-    let unmarked = known.filter(|name| marked.iter().all(|mark| mark.metric != **name));
-    let mark = |metric: &String| Mark {
-        metric: metric.clone(),
-        kind: MarkKind::TwoRegimes,
-        text: format!("not steady: the load ran for {length_s} s only"),
-        levels: None,
-    };
-    unmarked.filter(|name| is_steady(name)).map(mark).collect()
+/// Whether each of five equal parts of a series has its level, by the rule of the PTS.
+fn keeps_level(rates: &[f64]) -> bool {
+    let part =
+        |at: usize| &rates[at * rates.len() / PTS_WINDOW..(at + 1) * rates.len() / PTS_WINDOW];
+    let means = (0..PTS_WINDOW).filter_map(|at| Summary::of(part(at))).map(|part| part.mean);
+    let means: Vec<f64> = means.collect();
+    Window::last(&means, PTS_WINDOW).is_some_and(|window| window.is_pts_steady())
+}
+
+/// Marks the known figures of single seconds of a window of few of them.
+fn few_seconds(metrics: &Metrics, seconds: usize) -> Vec<Mark> {
+    let text = format!("too few seconds ({seconds})");
+    let reason = Reason { kind: MarkKind::FewSamples, text };
+    let is_known = |name: &&&str| metrics.get(**name).is_some_and(Option::is_some);
+    let few = OF_SECONDS.iter().filter(|_| seconds < SECONDS_MIN).filter(is_known);
+    few.map(|name| reason.mark(name)).collect()
 }
 
 /// Marks a mean rate over `rows`, and other figures over them, if they mix two regimes.
@@ -288,19 +398,117 @@ mod tests {
         assert!(early.marks.iter().any(|mark| mark.metric == "iops_mean"), "the whole load mixes");
     }
 
+    fn judged(rows: &PhaseRows, steady_from_s: u32, complete: bool) -> Consistency {
+        let before = Before { written_bytes: 0, span_bytes: Some(1) };
+        let circumstances = Circumstances { before, complete };
+        Consistency::of(rows, steady_from_s).judged(rows, circumstances)
+    }
+
+    /// The kinds and texts of the marks of a figure.
+    fn marks_of(figures: &Consistency, name: &str) -> Vec<(MarkKind, String)> {
+        let of_figure = figures.marks.iter().filter(|mark| mark.metric == name);
+        of_figure.map(|mark| (mark.kind, mark.text.clone())).collect()
+    }
+
     #[test]
-    fn a_short_run_says_so() {
-        let figures = Consistency::of(&load(&levels(100, 10, 50_000, 5_000)), STEADY_FROM_S);
+    fn a_short_run_has_figures_of_a_drive_that_was_not_steady() {
+        let figures = judged(&load(&levels(100, 10, 50_000, 5_000)), STEADY_FROM_S, true);
         assert_eq!(figures.steady_from_s, 70);
         assert!(figures.warnings[0].contains("last 30%"), "{:?}", figures.warnings);
-        assert_eq!(figures.metric("iops_steady_mean"), Some(5_100.0));
+        assert_eq!(figures.metric("iops_fresh_mean"), Some(5_100.0));
+        assert_eq!(figures.metric("waf_fresh"), Some(3.0));
+        assert!(figures.metric("latency_fresh_ns_p99").is_some());
         assert_eq!(figures.metric("last400_stddev"), None);
-        for name in ["iops_steady_mean", "iops_steady_min", "latency_steady_ns_p99", "waf_steady"] {
-            let of_figure = figures.marks.iter().filter(|mark| mark.metric == name);
-            let texts: Vec<_> = of_figure.map(|mark| mark.text.as_str()).collect();
-            assert_eq!(texts, ["not steady: the load ran for 100 s only"], "{name}");
+        for name in [
+            "iops_steady_mean",
+            "iops_steady_min",
+            "latency_steady_ns_p99",
+            "waf_steady",
+            "steady_start_s",
+            "seconds_below_half_mean_share",
+        ] {
+            assert_eq!(figures.metric(name), None, "{name}");
+            let reason = (MarkKind::NotSteady, "the load ran for 100 s".to_owned());
+            assert_eq!(marks_of(&figures, name), [reason], "{name}");
         }
         assert!(figures.marks.iter().all(|mark| mark.metric != "iops_peak_mean_first_60s"));
+    }
+
+    #[test]
+    fn an_even_pace_without_cleaning_is_not_steady() {
+        let mut rows = load(&[78_000; 60]);
+        let figures = judged(&rows, 40, true);
+        assert_eq!(figures.metric("iops_steady_mean"), None);
+        assert_eq!(figures.metric("iops_fresh_mean"), Some(78_000.0));
+        assert_eq!((figures.metric("steady_start_s"), figures.shape.steady_start), (None, Some(0)));
+        let (kind, text) = &marks_of(&figures, "iops_steady_cv")[0];
+        assert_eq!(*kind, MarkKind::NotSteady);
+        assert_eq!(text, "garbage collection was not seen: 0 pages moved");
+        let clean = |rows: &mut PhaseRows, from: usize| {
+            for row in &mut rows.seconds[from..] {
+                row.telemetry.as_mut().unwrap().gc_moved_pages = 9;
+            }
+        };
+        clean(&mut rows, 7);
+        let figures = judged(&rows, 40, true);
+        assert_eq!(figures.metric("iops_steady_mean"), Some(78_000.0));
+        assert_eq!(figures.metric("iops_fresh_mean"), None);
+        assert_eq!(figures.metric("steady_start_s"), Some(7.0), "when cleaning begins");
+        assert!(figures.marks.is_empty(), "{:?}", figures.marks);
+    }
+
+    #[test]
+    fn an_interrupted_load_has_no_steady_figure() {
+        let mut rows = load(&levels(2_000, 300, 71_000, 11_900));
+        for row in &mut rows.seconds {
+            row.telemetry.as_mut().unwrap().gc_moved_pages = 9;
+        }
+        assert!(judged(&rows, STEADY_FROM_S, true).metric("iops_steady_mean").is_some());
+        let cut = judged(&rows, STEADY_FROM_S, false);
+        assert_eq!(cut.metric("iops_steady_mean"), None);
+        let reason = (MarkKind::Interrupted, "the load was interrupted after 2000 s".to_owned());
+        assert_eq!(marks_of(&cut, "iops_steady_mean"), [reason]);
+        assert_eq!(cut.metric("iops_fresh_mean"), Some(12_000.0));
+    }
+
+    #[test]
+    fn marks_of_a_window_go_with_its_figures() {
+        let mut rows = load(&levels(2_000, 1_700, 71_000, 11_900));
+        rows.latencies.retain(|bin| bin.second < 1_400 || bin.second % 500 == 0);
+        for bin in &mut rows.latencies {
+            bin.count = bin.count.min(50);
+        }
+        let figures = judged(&rows, STEADY_FROM_S, true);
+        let kinds = |name| marks_of(&figures, name).iter().map(|it| it.0).collect::<Vec<_>>();
+        assert_eq!(kinds("iops_fresh_mean"), [MarkKind::TwoRegimes]);
+        assert_eq!(kinds("iops_steady_mean"), [MarkKind::NotSteady]);
+        assert_eq!(kinds("latency_fresh_ns_p9999"), [MarkKind::FewSamples]);
+    }
+
+    #[test]
+    fn figures_of_seconds_need_ten_of_them() {
+        let figures = Consistency::of(&load(&[20_000; 100]), 93);
+        assert_eq!(figures.steady_from_s, 93, "where it was requested");
+        let (kind, text) = &marks_of(&figures, "iops_steady_cv")[0];
+        assert_eq!((*kind, text.as_str()), (MarkKind::FewSamples, "too few seconds (7)"));
+        assert!(marks_of(&figures, "iops_steady_mean").is_empty());
+    }
+
+    /// The curve of a drive that "no longer changes its level" from 860 s on, and then does.
+    #[test]
+    fn a_level_that_the_rest_of_the_curve_does_not_keep_is_not_steady_state() {
+        let start_s = |levels: &[u64]| {
+            let mut rates = vec![40_000; 860];
+            let seconds = 1_140 / levels.len() as u64;
+            for level in levels {
+                rates.extend((0..seconds).map(|at| level + at % 2 * 300));
+            }
+            Consistency::of(&load(&rates), STEADY_FROM_S).metric("steady_start_s")
+        };
+        // Long waves have one level for the change points, and none for a reader of the curve.
+        assert_eq!(start_s(&[12_000, 18_700, 13_400, 18_000, 12_500]), None);
+        assert_eq!(start_s(&[12_000, 18_700, 13_400]), Some(1_620.0), "the last level is kept");
+        assert_eq!(start_s(&[12_000]), Some(860.0));
     }
 
     #[test]
@@ -318,13 +526,14 @@ mod tests {
     #[test]
     fn metric_names_are_those_scripts_rely_on() {
         let names: Vec<String> =
-            Consistency::of(&PhaseRows::default(), 0).metrics.into_keys().collect();
-        let want = "fall_start_s iops_peak_mean_first_60s iops_steady_cv iops_steady_max \
+            judged(&PhaseRows::default(), 0, true).metrics.into_keys().collect();
+        let want = "fall_start_s iops_fresh_cv iops_fresh_max iops_fresh_mean iops_fresh_min iops_fresh_stddev iops_peak_mean_first_60s iops_steady_cv iops_steady_max \
             iops_steady_mean iops_steady_min iops_steady_stddev last400_mean_over_stddev \
-            last400_stddev latency_ns_max latency_ns_mean latency_ns_p50 latency_ns_p99 latency_ns_p999 \
+            last400_stddev latency_fresh_ns_max latency_fresh_ns_mean latency_fresh_ns_p50 latency_fresh_ns_p99 \
+            latency_fresh_ns_p999 latency_fresh_ns_p9999 latency_ns_max latency_ns_mean latency_ns_p50 latency_ns_p99 latency_ns_p999 \
             latency_ns_p9999 latency_steady_ns_max latency_steady_ns_mean latency_steady_ns_p50 latency_steady_ns_p99 \
             latency_steady_ns_p999 latency_steady_ns_p9999 seconds_below_half_mean_share \
-            steady_start_s waf_steady";
+            steady_start_s waf_fresh waf_steady";
         assert_eq!(names.join(" "), want);
     }
 }

@@ -25,6 +25,7 @@ pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Fi
     let subject = subject(run);
     let sentences = [
         steady_level(run, rows, figures),
+        fresh_level(figures),
         slow_seconds(figures),
         fall(rows, figures),
         settling(rows, figures),
@@ -80,6 +81,18 @@ fn steady_level(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Predicate
     Some(("iops_steady_mean", format!("holds {mean} IOPS on average from {from} s on{range}")))
 }
 
+/// The reason against steady state, and the pace instead.
+fn fresh_level(figures: &Consistency) -> Predicate {
+    const METRIC: &str = "iops_fresh_mean";
+    let reason = &figures.unsteady.as_ref()?.text;
+    let (mean, from) = (figures.metric(METRIC)?, count(f64::from(figures.steady_from_s)));
+    let text = format!(
+        "was not in steady state ({reason}): {} IOPS from {from} s on are no pace that it keeps",
+        count(mean)
+    );
+    Some((METRIC, text))
+}
+
 fn slow_seconds(figures: &Consistency) -> Predicate {
     const METRIC: &str = "seconds_below_half_mean_share";
     let share = figures.metric(METRIC)?;
@@ -102,8 +115,9 @@ fn slow_seconds(figures: &Consistency) -> Predicate {
 fn fall(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     let regimes = &figures.shape.regimes;
     let Some(start) = figures.shape.fall_start else {
-        // Only a run that is even throughout shows that there is no fall.
-        return (figures.shape.steady_start == Some(0)).then(|| {
+        // Only a run that is even throughout, until the drive cleans up, shows that there is no fall.
+        let is_even = figures.shape.steady_start == Some(0) && figures.unsteady.is_none();
+        return is_even.then(|| {
             let text = format!("keeps its pace: no fall in {}", duration(&rows.seconds));
             ("fall_start_s", text)
         });
@@ -151,7 +165,7 @@ fn spare_runs_out_at(rows: &[SecondRow], fall_s: f64) -> bool {
 
 fn settling(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     const METRIC: &str = "steady_start_s";
-    if figures.shape.regimes.is_empty() {
+    if figures.shape.regimes.is_empty() || figures.unsteady.is_some() {
         return None;
     }
     let length = duration(&rows.seconds);
@@ -168,7 +182,7 @@ fn settling(rows: &PhaseRows, figures: &Consistency) -> Predicate {
                 count(f64::from(figures.steady_from_s))
             ),
         )),
-        Some(0.0) => None,
+        Some(_) if figures.shape.steady_start == Some(0) => None,
         Some(steady_s) => {
             let level = figures.shape.level_from(figures.shape.steady_start?)?;
             let text =

@@ -9,11 +9,16 @@
 use super::findings::{count, percent, time};
 use super::latency::{Latencies, WAIT_NS};
 use super::rates::{full_intervals, mb_per_s};
+use crate::marks::Reason;
 use crate::rows::PhaseRows;
-use crate::schema::{Finding, Run};
+use crate::schema::{Finding, MarkKind, Run};
 
 /// Random writes that serve a desktop, decimal MB/s.
 pub const DESKTOP_MB_PER_S: f64 = 50.0;
+/// Waits are rare: fewest seconds and commands for an answer.
+pub const SECONDS_MIN: usize = 30;
+/// See [`SECONDS_MIN`].
+pub const COMMANDS_MIN: u64 = 10_000;
 
 /// The effects of a load that a person could notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,6 +27,8 @@ pub struct Notice {
     pub waits: u64,
     /// All commands.
     pub commands: u64,
+    /// Seconds of the load.
+    pub seconds: usize,
     /// Sum of the latencies of those commands, from the lower edges of their bins.
     pub waited_ns: u64,
     /// Share of the seconds that moved less than 50 MB/s; `None` if the test set the rate.
@@ -33,7 +40,7 @@ impl Notice {
     /// commands.
     #[must_use]
     pub fn of(rows: &PhaseRows, is_paced: bool) -> Self {
-        let mut notice = Self::default();
+        let mut notice = Self { seconds: rows.seconds.len(), ..Self::default() };
         for (lower_ns, bin) in Latencies::of(rows, 0..u32::MAX).histogram().bins() {
             notice.commands += bin;
             if lower_ns >= WAIT_NS {
@@ -59,12 +66,31 @@ impl Notice {
         ]
     }
 
+    /// The reason why so few commands and seconds answer nothing, or `None` if they do.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<Reason> {
+        let is_enough = self.seconds >= SECONDS_MIN && self.commands >= COMMANDS_MIN;
+        let commands = if self.commands < 1_000 {
+            self.commands.to_string()
+        } else {
+            count(self.commands as f64)
+        };
+        let text = format!("{commands} commands in {} s are too few", self.seconds);
+        (!is_enough).then_some(Reason { kind: MarkKind::FewSamples, text })
+    }
+
     /// The answer in plain words; `None` without measurements.
     #[must_use]
     pub fn finding(&self) -> Option<Finding> {
         if self.commands == 0 {
             return None;
         }
+        let Some(obstacle) = self.obstacle() else { return Some(self.answer()) };
+        let text = format!("Would I notice? Nobody can tell: {} for rare waits.", obstacle.text);
+        Some(Finding { text, metric: "notice_waits".to_owned() })
+    }
+
+    fn answer(&self) -> Finding {
         let answer = match (self.waits, self.slow_share) {
             (0, None | Some(0.0)) => "No",
             (0, Some(_)) => "Hardly, unless you write this much yourself",
@@ -79,7 +105,7 @@ impl Notice {
         );
         let by_seconds = self.waits == 0 && self.slow_share.is_some();
         let metric = if by_seconds { "notice_slow_seconds_share" } else { "notice_waits" };
-        Some(Finding { text, metric: metric.to_owned() })
+        Finding { text, metric: metric.to_owned() }
     }
 
     fn wait_words(&self) -> String {
@@ -141,7 +167,7 @@ mod tests {
     }
 
     fn text(bytes: &[u64], latencies: &[(u64, u64)]) -> String {
-        Notice::of(&rows(bytes, latencies), false).finding().unwrap().text
+        Notice::of(&rows(bytes, latencies), false).answer().text
     }
 
     #[test]
@@ -162,7 +188,7 @@ mod tests {
         let waited_s = notice.metrics()[1].1.unwrap();
         // Two waits of 0.268 s, to within a bin.
         assert!((waited_s / 0.537 - 1.0).abs() < 0.01, "{waited_s}");
-        let text = notice.finding().unwrap().text;
+        let text = notice.answer().text;
         assert!(text.contains("Yes, under this load: 2 of 100 commands"), "{text}");
         assert!(text.contains("50% of the seconds"), "{text}");
     }
@@ -172,6 +198,21 @@ mod tests {
         assert!(text(&[60_000_000], &[(1 << 30, 1)]).contains("Now and then: one command"));
         assert!(text(&[1_000_000], &[(50_000, 9)]).contains("Hardly, unless"));
         assert_eq!(Notice::of(&PhaseRows::default(), false).finding(), None);
+    }
+
+    #[test]
+    fn few_commands_and_seconds_answer_nothing() {
+        let of = |seconds: usize, commands| {
+            Notice::of(&rows(&vec![60_000_000; seconds], &[(50_000, commands)]), false)
+        };
+        let text = |seconds, commands| of(seconds, commands).finding().unwrap().text;
+        assert_eq!(
+            text(2, 672),
+            "Would I notice? Nobody can tell: 672 commands in 2 s are too few for rare waits."
+        );
+        assert!(text(29, 10_000).contains("Nobody can tell"));
+        assert!(text(30, 10_000).starts_with("Would I notice? No:"), "{}", text(30, 10_000));
+        assert_eq!(of(30, 9_999).obstacle().unwrap().kind, MarkKind::FewSamples);
     }
 
     #[test]
@@ -187,10 +228,10 @@ mod tests {
         let paced = |latencies| Notice::of(&rows(&[4_096_000; 9], latencies), true);
         let even = paced(&[(50_000, 9_000)]);
         assert_eq!(even.metrics()[2], ("notice_slow_seconds_share", None));
-        let finding = even.finding().unwrap();
+        let finding = even.answer();
         assert_eq!(finding.text, "Would I notice? No: no command took 0.1 s or longer.");
         assert_eq!(finding.metric, "notice_waits");
-        let text = paced(&[(50_000, 8_999), (1 << 30, 1)]).finding().unwrap().text;
+        let text = paced(&[(50_000, 8_999), (1 << 30, 1)]).answer().text;
         assert!(
             text.starts_with("Would I notice? Yes, under this load: one command took"),
             "{text}"

@@ -7,6 +7,7 @@
 
 use base::{Ratio, TelemetryRow};
 
+use crate::marks::run::phases_of;
 use crate::metrics::{Scaling, find};
 use crate::rows::PhaseRows;
 use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run, Target};
@@ -84,17 +85,10 @@ impl<'a> Scaled<'a> {
         )
     }
 
-    /// Indices of the phases behind `<test>.<step>.<figure>`: those of the step in every round, or
-    /// all if no phase has its name.
+    /// Indices of the phases behind a figure; all for a figure of the whole run.
     fn phases_of(&self, metric: &str) -> Vec<usize> {
-        let step = metric.split('.').nth(1).unwrap_or_default();
-        let is_of = |phase: &Phase| {
-            let rest = phase.name.strip_prefix(step);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(".r"))
-        };
-        let all = 0..self.phases.len();
-        let own: Vec<_> = all.clone().filter(|&phase| is_of(&self.phases[phase])).collect();
-        if own.is_empty() { all.collect() } else { own }
+        let own = phases_of(self.phases, metric);
+        if own.is_empty() { (0..self.phases.len()).collect() } else { own }
     }
 
     /// Whether a phase began on a drive that was not in steady state, and cleaning began during it.

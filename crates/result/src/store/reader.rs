@@ -14,6 +14,7 @@ use super::decode::{LATENCY_ROWS_PER_BYTE_MAX, RowFile, SERIES_ROWS_PER_BYTE_MAX
 use super::dir::{Dir, Thing};
 use super::seal::{self, Seal};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
+use crate::marks;
 use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::is_run_id;
 use crate::schema::{Checksums, Phase, Run, RunStatus, SCHEMA_VERSION};
@@ -74,14 +75,18 @@ impl RunDir {
         if run.status == RunStatus::Running && alive::is_abandoned(dir) {
             say_that_the_writer_died(&mut run);
         }
-        Ok(Self {
+        let mut dir = Self {
             path: dir.to_owned(),
             thing,
             run,
             checksums,
             series_is_whole: OnceLock::new(),
             latency_is_whole: OnceLock::new(),
-        })
+        };
+        let mut run = dir.run.clone();
+        marks::reading::judge(&mut run, |phase| dir.rows(phase).ok());
+        dir.run = run;
+        Ok(dir)
     }
 
     /// The directory.

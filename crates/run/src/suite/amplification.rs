@@ -92,12 +92,12 @@ impl Amplification {
         figures.metrics.insert(format!("{name}.waf_implied"), implied);
     }
 
-    /// The mark of a WAF that differs from the one before.
+    /// The mark of a WAF that differs from the one before: it is not steady.
     fn unsteady(&self, metric: &str) -> Option<Mark> {
         let (now, before) = (self.counted?, self.before?);
         ((now / before - 1.0).abs() > STEADY_SHARE).then(|| Mark {
             metric: metric.to_owned(),
-            kind: MarkKind::TwoRegimes,
+            kind: MarkKind::NotSteady,
             text: format!("not steady: {before:.2} before this step, {now:.2} in it"),
             levels: Some([before, now]),
         })

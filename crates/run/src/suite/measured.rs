@@ -1,7 +1,9 @@
 //! The source of a test's figures: the phases of a run and their rows.
 
 use base::OpKind;
-use result::rows::PhaseRows;
+use result::marks::run::phases_of;
+use result::marks::steady::{Before, obstacle, obstacle_of_past};
+use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, Run};
 use result::stats::latency::Latencies;
 use result::stats::scale::Scaled;
@@ -47,6 +49,43 @@ impl<'a> Measured<'a> {
     #[must_use]
     pub fn complete(&self, name: &str) -> Option<Part<'a>> {
         self.part(name).filter(|part| part.phase.complete)
+    }
+
+    /// The reason why the drive was not in steady state during a part of the run, or `None` if it was.
+    #[must_use]
+    pub fn obstacle(&self, part: &Part<'_>) -> Option<String> {
+        let start_ns = part.phase.start_ns;
+        let span_bytes = Some(self.run.span.span_bytes);
+        let mut before = Before { written_bytes: 0, span_bytes };
+        for Part { phase, rows } in self.parts().take_while(|it| it.phase.start_ns < start_ns) {
+            if phase.name.starts_with("purge") {
+                before.written_bytes = 0;
+            }
+            let is_earlier =
+                |row: &SecondRow| phase.start_ns.saturating_add(row.start_ns) < start_ns;
+            before = before.then(&rows.seconds[..rows.seconds.partition_point(is_earlier)]);
+        }
+        obstacle(&part.rows.seconds, before)
+    }
+
+    /// The reason why the drive was in steady state nowhere since its last purge, or `None` if there
+    /// is none.
+    #[must_use]
+    pub fn obstacle_of_past(&self) -> Option<String> {
+        let is_purge = |part: &Part<'_>| part.phase.name.starts_with("purge");
+        let past = self.parts().rev().take_while(|part| !is_purge(part));
+        let rows: Vec<_> = past.map(|part| part.rows.seconds.as_slice()).collect();
+        obstacle_of_past(&rows, self.run.span.span_bytes)
+    }
+
+    /// Whether a figure is of a step that wrote.
+    #[must_use]
+    pub fn wrote(&self, metric: &str) -> bool {
+        let written = |phase: usize| {
+            let rows = self.rows.get(phase).map_or(&[][..], |rows| &rows.seconds);
+            rows.iter().any(|row| row.bytes[OpKind::Write.index()] > 0)
+        };
+        phases_of(&self.run.phases, metric).into_iter().any(written)
     }
 
     /// A job of the last phase of this name, complete or not; `None` if it has not begun.

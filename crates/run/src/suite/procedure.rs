@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use base::{Nanos, Ratio};
 use load::Workload;
+use result::marks;
 use result::schema::{Finding, Mark, Table, Verdict};
 use target::{Past, Rest};
 
@@ -244,14 +245,16 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The same for a drive below full size: figures that do not hold at full size are marked, and
-    /// sentences about them make room for the reason.
+    /// The same with the marks that follow from the run. Sentences about figures that do not hold
+    /// at full size, or that were interrupted, make room for the reason.
     #[must_use]
-    pub fn with_scale(mut self, measured: &Measured<'_>) -> Self {
+    pub fn with_marks(mut self, measured: &Measured<'_>) -> Self {
         if let Some(scaled) = measured.scaled() {
             self.marks.extend(scaled.marks(&self.metrics));
             self.findings = scaled.findings(self.findings, &self.metrics);
         }
+        self.marks.extend(marks::run::marks(measured.run, &self.metrics, &self.marks));
+        self.findings = marks::run::findings(self.findings, &self.marks);
         self
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::OpKind;
+use result::marks::Reason;
 use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::findings::subject;
 use result::stats::latency;
@@ -50,6 +51,36 @@ pub(crate) fn add_latencies_by_kind(figures: &mut Figures, name: &str, part: Opt
         latencies.add_to(&mut figures.metrics, &mut figures.marks, &prefix, &suffix);
     }
     mark_end(figures, name, part);
+}
+
+/// Marks the known figures of a step that claims steady state and did not have it. Rows without
+/// writes claim nothing.
+pub(crate) fn mark_unsteady(
+    figures: &mut Figures,
+    measured: &Measured<'_>,
+    name: &str,
+    part: Option<Part<'_>>,
+) {
+    let Some(text) = part.and_then(|part| measured.obstacle(&part)) else { return };
+    let begin = format!("{name}.");
+    mark(figures, &Reason::not_steady(text), |metric| metric.starts_with(&begin));
+}
+
+/// The same for all steps that wrote, in a test that brings the drive into steady state first.
+pub(crate) fn mark_unprepared(figures: &mut Figures, measured: &Measured<'_>) {
+    let Some(text) = measured.obstacle_of_past() else { return };
+    mark(figures, &Reason::not_steady(text), |metric| measured.wrote(metric));
+}
+
+/// Marks the known figures that `is_meant` selects, unless they have a mark of this kind.
+pub(crate) fn mark(figures: &mut Figures, reason: &Reason, is_meant: impl Fn(&str) -> bool) {
+    let is_marked = |metric: &str| {
+        figures.marks.iter().any(|mark| mark.metric == metric && mark.kind == reason.kind)
+    };
+    let known = figures.metrics.iter().filter(|(_, value)| value.is_some());
+    let own = known.filter(|(metric, _)| is_meant(metric) && !is_marked(metric));
+    let marks: Vec<_> = own.map(|(metric, _)| reason.mark(metric)).collect();
+    figures.marks.extend(marks);
 }
 
 fn mark_end(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {

@@ -1,5 +1,6 @@
 //! The figure that a test tracks over its rounds until it is steady.
 
+use result::marks::Reason;
 use result::schema::{Finding, Table, TableRow};
 use result::stats::steady::{PTS_ROUNDS_MAX, Window, pts_steady};
 
@@ -49,6 +50,12 @@ impl Rounds {
     }
 }
 
+/// Whether a figure is a mean over the window of the rounds.
+fn is_over_rounds(metric: &str) -> bool {
+    let end = metric.rsplit_once('.').map_or(metric, |(_, end)| end);
+    ["iops", "mb_per_s"].contains(&end) || end.starts_with("latency_ns_")
+}
+
 /// Whether a figure is steady over the rounds so far.
 pub(crate) fn until_steady(
     tracked: impl Fn(&Measured<'_>) -> Vec<f64> + Send + Sync + 'static,
@@ -79,7 +86,12 @@ impl Tracked<'_> {
     ) {
         let dot = if self.stage.is_empty() { "" } else { "." };
         let test = format!("{}{dot}{}", measured.run.test, self.stage);
-        let steady = Rounds::of(self.values).steady;
+        let rounds = Rounds::of(self.values).steady;
+        let obstacle = match rounds {
+            None => Some(format!("no steady state within {} rounds", self.values.len())),
+            Some(_) => measured.obstacle_of_past(),
+        };
+        let steady = rounds.filter(|_| obstacle.is_none());
         for (name, value) in [
             ("rounds", Some(self.values.len() as f64)),
             ("steady_from_round", steady.map(|window| (window.start + 1) as f64)),
@@ -88,6 +100,11 @@ impl Tracked<'_> {
             ("steady_slope_share", steady.map(|window| window.slope_excursion() / window.mean)),
         ] {
             figures.metrics.insert(format!("{test}.{name}"), value);
+        }
+        if let Some(text) = obstacle {
+            let reason = Reason::not_steady(text);
+            figures.marks.push(reason.mark(&format!("{test}.steady_mean")));
+            rates::mark(figures, &reason, is_over_rounds);
         }
         figures.tables.push(self.table(conditions));
         if let Some(window) = steady {

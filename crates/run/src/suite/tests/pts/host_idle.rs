@@ -7,7 +7,7 @@
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
-use result::schema::{Finding, TableRow};
+use result::schema::{Finding, Mark, TableRow};
 use result::stats::findings::percent;
 use result::stats::steady::PTS_ROUNDS_MAX;
 
@@ -97,7 +97,9 @@ impl TestSettings for Settings {
     fn figures(&self, measured: &Measured<'_>) -> Figures {
         let mut figures = Figures::default();
         let tracked = tracked(measured);
-        let steady_iops = Rounds::of(&tracked).mean(&tracked);
+        let rounds = Rounds::of(&tracked);
+        let steady = rounds.steady.filter(|_| measured.obstacle_of_past().is_none());
+        let steady_iops = steady.and_then(|_| rounds.mean(&tracked));
         figures.metrics.insert("pts-hir.steady.iops".to_owned(), steady_iops);
         let mut conditions = self.common.conditions(measured);
         conditions.insert("idle time".to_owned(), "as the rows say".to_owned());
@@ -120,6 +122,10 @@ impl TestSettings for Settings {
         let (words, unit) = ("4 KiB random writes", "IOPS");
         let tracked = Tracked { stage: "", words, unit, values: &tracked };
         tracked.add_to(&mut figures, measured, &conditions);
+        let of_mean = figures.marks.iter().find(|mark| mark.metric == "pts-hir.steady_mean");
+        let metric = "pts-hir.steady.iops".to_owned();
+        let of_rate = of_mean.map(|mark| Mark { metric, ..mark.clone() });
+        figures.marks.extend(of_rate);
         figures.findings.extend(best.map(|best| finding(measured, best)));
         figures
     }

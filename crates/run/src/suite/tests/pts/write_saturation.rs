@@ -8,6 +8,7 @@
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
+use result::marks::Reason;
 use result::schema::{Table, TableRow};
 use result::stats::findings::count;
 use result::stats::steady::{PTS_WINDOW, Window};
@@ -107,6 +108,12 @@ impl TestSettings for Settings {
             let metric = "pts-write-saturation.steady.iops";
             figures.findings.push(rates::finding(measured, metric, &text));
         }
+        if steady.is_none() {
+            let words = measured.obstacle_of_past();
+            let words = words.unwrap_or_else(|| format!("not even over {PTS_WINDOW} steps"));
+            let reason = Reason::not_steady(words);
+            figures.marks.push(reason.mark("pts-write-saturation.steady.iops"));
+        }
         if steady.is_none() && is_written(measured, self.span_writes) {
             figures.warnings.push(format!(
                 "the rate was not steady over {PTS_WINDOW} steps when the test ended, after {written} \
@@ -144,8 +151,10 @@ fn is_written(measured: &Measured<'_>, span_writes: u64) -> bool {
     written_bytes(measured) >= span_writes.saturating_mul(measured.run.span.span_bytes)
 }
 
+/// The last steps, if they are steady.
 fn steady(measured: &Measured<'_>) -> Option<Window> {
     let values = of_rounds(measured, STEP, |part| part.iops());
     let window = Window::last(&values, PTS_WINDOW).filter(Window::is_pts_steady)?;
-    is_written(measured, SPAN_WRITES_MIN).then_some(window)
+    let is_settled = is_written(measured, SPAN_WRITES_MIN) && measured.obstacle_of_past().is_none();
+    is_settled.then_some(window)
 }

@@ -129,6 +129,7 @@ impl TestSettings for Settings {
                 self.add_kind(&mut figures, measured, kind);
             }
         }
+        rates::mark_unprepared(&mut figures, measured);
         figures
     }
 }

@@ -174,6 +174,7 @@ impl TestSettings for Settings {
                 figures.findings.extend(sentence(measured, noise, words, alone));
             }
         }
+        rates::mark_unprepared(&mut figures, measured);
         figures
     }
 }

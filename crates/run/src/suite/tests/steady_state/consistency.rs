@@ -11,6 +11,8 @@
 
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};
+use result::marks::SECONDS_MIN;
+use result::marks::reading::circumstances;
 use result::stats::notice::Notice;
 use result::stats::{consistency::Consistency, findings, latency};
 
@@ -24,6 +26,10 @@ use crate::suite::{
 
 /// Name of the measured phase.
 const LOAD: &str = "load";
+/// The shortest window of steady state at its usual place.
+const WINDOW_MIN: Nanos = Nanos(SECONDS_MIN as u64 * Nanos::SECOND.0);
+/// Its start in a shorter load.
+const LATE_PERCENT: u64 = 70;
 /// The word for a fill in LBA order.
 const FILL: &str = "fill";
 
@@ -87,7 +93,7 @@ struct Settings {
 
 impl TestSettings for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let (duration, steady_from) = times(params)?;
+        let (duration, steady_from) = times(params, notes)?;
         let queue_depth = params.queue_depth("queue_depth")?;
         let pacing = params.get("rate")?;
         let block_bytes = params.block_bytes("block")?;
@@ -150,15 +156,21 @@ impl TestSettings for Settings {
 
     fn figures(&self, measured: &Measured<'_>) -> Figures {
         let Some(load) = measured.part(LOAD) else { return Figures::default() };
+        let place = measured.run.phases.iter().rposition(|phase| phase.name == LOAD);
+        let circumstances = circumstances(measured.run, place.unwrap_or_default());
         let steady_from_s = u32::try_from(steps::seconds(self.steady_from)).unwrap_or(u32::MAX);
         let mut figures = Consistency::of(load.rows, steady_from_s)
-            .with_busy_shares(load.rows, &measured.run.target.details);
+            .with_busy_shares(load.rows, &measured.run.target.details)
+            .judged(load.rows, circumstances);
         figures.metrics.insert("iops_mean".to_owned(), load.iops());
         let mut findings = findings::consistency(measured.run, load.rows, &figures);
         let notice = Notice::of(load.rows, self.pacing != Pacing::ClosedLoop);
         findings.extend(notice.finding());
+        let obstacle = notice.obstacle();
         for (name, value) in notice.metrics() {
             figures.metrics.insert(name.to_owned(), value);
+            let few = obstacle.iter().filter(|_| value.is_some());
+            figures.marks.extend(few.map(|reason| reason.mark(name)));
         }
         let Consistency { metrics, mut marks, warnings, .. } = figures;
         marks.extend(latency::marks_of_end(load.phase, &metrics, "latency_"));
@@ -166,8 +178,9 @@ impl TestSettings for Settings {
     }
 }
 
-/// The length of the load, and the start of the measured steady state in it.
-fn times(params: &Params) -> Result<(Nanos, Nanos), RunError> {
+/// The length of the load, and the start of the measured steady state in it: a load too short for the
+/// default has it in its last 30%.
+fn times(params: &Params, notes: &mut Notes) -> Result<(Nanos, Nanos), RunError> {
     let duration = params.duration("duration")?;
     let steady_from: Nanos = params.get("steady_from")?;
     if params.is_set("steady_from") && steady_from >= duration {
@@ -176,7 +189,15 @@ fn times(params: &Params) -> Result<(Nanos, Nanos), RunError> {
              that, or a longer --set duration="
         )));
     }
-    Ok((duration, steady_from))
+    let is_room = steady_from.0.saturating_add(WINDOW_MIN.0) <= duration.0;
+    if params.is_set("steady_from") || is_room {
+        return Ok((duration, steady_from));
+    }
+    let late = Nanos(duration.0 / 100 * LATE_PERCENT / Nanos::SECOND.0 * Nanos::SECOND.0);
+    notes.push(format!(
+        "a load of {duration} has no steady state from {steady_from} on; it is looked for from {late} on"
+    ));
+    Ok((duration, late))
 }
 
 /// The pass into steady state, if it is requested.

@@ -226,6 +226,7 @@ fn row(figures: &mut Figures, measured: &Measured<'_>, level: u64) -> TableRow {
                 Amplification::of(measured, measured.run.span.span_bytes, before, part)
             });
             Amplification::add_to(found, figures, &name);
+            rates::mark_unsteady(figures, measured, &name, part);
         }
         let value = |end: &&str| figures.metrics.get(&format!("{name}.{end}")).copied().flatten();
         values.extend(ends.iter().map(value));

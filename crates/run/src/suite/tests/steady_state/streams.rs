@@ -259,5 +259,6 @@ fn add_step(
     let name = format!("streams.{step}");
     Amplification::add_to(found, figures, &name);
     rates::add_rates(figures, &name, part);
+    rates::mark_unsteady(figures, measured, &name, part);
     (found.and_then(|found| found.counted), part.and_then(|part| part.mb_per_s()))
 }

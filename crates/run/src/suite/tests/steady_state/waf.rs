@@ -199,7 +199,7 @@ impl TestSettings for Settings {
         for pattern in &self.patterns {
             let step = measured.complete(&pattern.step);
             let found = self.amplification(measured, pattern, step);
-            let row = row(&mut figures, pattern, step, found);
+            let row = row(&mut figures, measured, pattern, step, found);
             let theta =
                 pattern.theta().map(|label| TableRow { label, values: curve_values(found) });
             zipf.rows.extend(theta);
@@ -284,6 +284,7 @@ fn span_of(scale: Ratio, site: &Site<'_>) -> u64 {
 /// The figures of one pattern, and their row.
 fn row(
     figures: &mut Figures,
+    measured: &Measured<'_>,
     pattern: &Pattern,
     step: Option<Part<'_>>,
     found: Option<Amplification>,
@@ -291,6 +292,7 @@ fn row(
     let name = format!("waf.{}", pattern.step);
     Amplification::add_to(found, figures, &name);
     rates::add_rates(figures, &name, step);
+    rates::mark_unsteady(figures, measured, &name, step);
     let rates = [step.and_then(|part| part.mb_per_s()), step.and_then(|part| part.iops())];
     TableRow {
         label: pattern.text.clone(),

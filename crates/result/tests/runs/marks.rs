@@ -1,0 +1,182 @@
+//! Every surface of this crate with a run that has a mark of each kind, and old runs as they are read.
+
+use crate::common::{add_phase, load_rows, run_named};
+use result::bench::{Digest, scan_one};
+use result::expectation::Expectation;
+use result::export::{fio, markdown, svg};
+use result::marks;
+use result::report::build;
+use result::schema::{Mark, MarkKind, Run, RunStatus};
+use result::stats::consistency::{Consistency, fresh_name};
+use result::store::{RunDir, RunWriter};
+
+const KINDS: [MarkKind; 9] = [
+    MarkKind::NotSteady,
+    MarkKind::PartOfDrive,
+    MarkKind::Scale,
+    MarkKind::Interrupted,
+    MarkKind::FewSamples,
+    MarkKind::TwoRegimes,
+    MarkKind::HostLimited,
+    MarkKind::AtLeast,
+    MarkKind::LateEnd,
+];
+const RATE: &str = "iops_mean";
+const LATENCY: &str = "latency_ns_p99";
+
+fn mark(metric: &str, kind: MarkKind) -> Mark {
+    Mark { metric: metric.to_owned(), kind, text: format!("because of {kind:?}"), levels: None }
+}
+
+/// A run with both figures, each with a mark of this kind, as it is read back.
+fn marked(kind: MarkKind) -> (tempfile::TempDir, RunDir) {
+    let library = tempfile::tempdir().unwrap();
+    let mut run = run_named("marked");
+    let mut writer = RunWriter::create(library.path(), &run).unwrap();
+    add_phase(&mut writer, &mut run, "load", &load_rows(60, 10));
+    run.metrics = [RATE, LATENCY].map(|name| (name.to_owned(), Some(9e3))).into();
+    run.marks = [RATE, LATENCY].map(|name| mark(name, kind)).into();
+    run.status = RunStatus::Complete;
+    writer.finish(&run).unwrap();
+    let dir = RunDir::open(writer.path()).unwrap();
+    (library, dir)
+}
+
+fn answer(text: &str, run: &Run) -> result::expectation::Answer {
+    text.parse::<Expectation>().unwrap().answer(run)
+}
+
+#[test]
+fn every_surface_tells_or_obeys_every_kind() {
+    for kind in KINDS {
+        let (_library, dir) = marked(kind);
+        let run = dir.run();
+        assert_eq!(run.marks.len(), 2, "{kind:?}");
+        let text = &run.marks[0].text;
+        let floor = answer(&format!("{RATE} >= 1"), run);
+        assert_eq!(floor.is_met, !kind.disqualifies(), "{kind:?}");
+        assert_eq!(floor.obstacle.as_ref(), Some(text).filter(|_| kind.disqualifies()));
+        assert_eq!(floor.marks, [text.as_str()]);
+        let ceiling = answer(&format!("{LATENCY} <= 1s"), run);
+        let is_met = !kind.disqualifies() && kind != MarkKind::AtLeast;
+        assert_eq!(ceiling.is_met, is_met, "{kind:?}");
+        assert!(markdown(run).contains(text), "{kind:?}");
+        let document = serde_json::to_value(fio(&dir).unwrap()).unwrap();
+        assert_eq!(document["ssdlab marks"][0]["text"], text.as_str());
+        let page = build("marks", std::slice::from_ref(&dir)).unwrap();
+        assert_eq!(page.runs[0].marks, run.marks);
+        let digest = Digest::of(&scan_one(dir.path()).unwrap()).unwrap();
+        assert!(digest.row.run.marks.iter().all(|mark| mark.kind == kind));
+        let words = match kind {
+            MarkKind::NotSteady => "not in steady state",
+            MarkKind::Interrupted => "interrupted",
+            MarkKind::PartOfDrive => "a part of the drive",
+            MarkKind::HostLimited => "limited by the host",
+            _ => "run marked",
+        };
+        assert!(svg(&dir).unwrap().contains(words), "{kind:?}");
+    }
+}
+
+#[test]
+fn old_names_of_kinds_are_read_and_new_ones_written() {
+    for (old, kind) in
+        [("too-few-commands", MarkKind::FewSamples), ("scaled", MarkKind::Scale)]
+    {
+        assert_eq!(serde_json::from_value::<MarkKind>(old.into()).unwrap(), kind);
+    }
+    let names = KINDS.map(|kind| serde_json::to_value(kind).unwrap());
+    let names = names.map(|name| name.as_str().unwrap().to_owned());
+    assert_eq!(
+        names.join(" "),
+        "not-steady part-of-drive scale interrupted few-samples two-regimes host-limited at-least late-end"
+    );
+}
+
+/// A run of an old version whose load ran for 60 s of the 80 that steady state wants, or 120.
+fn old(seconds: u32, change: impl Fn(&mut Run)) -> (tempfile::TempDir, RunDir) {
+    let library = tempfile::tempdir().unwrap();
+    let mut run = run_named("old");
+    let mut writer = RunWriter::create(library.path(), &run).unwrap();
+    let rows = load_rows(seconds, 10);
+    add_phase(&mut writer, &mut run, "load", &rows);
+    let figures = Consistency::of(&rows, 80);
+    run.findings = result::stats::findings::consistency(&run, &rows, &figures);
+    run.metrics = figures.metrics;
+    run.status = RunStatus::Complete;
+    change(&mut run);
+    writer.finish(&run).unwrap();
+    let dir = RunDir::open(writer.path()).unwrap();
+    (library, dir)
+}
+
+#[test]
+fn an_old_run_is_judged_when_it_is_read() {
+    let (_library, long) = old(120, |_| ());
+    assert!(long.run().metrics["iops_steady_mean"].is_some() && long.run().marks.is_empty());
+    let (_library, short) = old(60, |_| ());
+    let run = short.run();
+    assert_eq!(run.metrics["iops_steady_mean"], None);
+    assert!(run.metrics["iops_fresh_mean"].is_some() && run.metrics["waf_fresh"].is_some());
+    let marks: Vec<_> = marks::disqualifying(&run.marks, "iops_steady_mean").collect();
+    assert_eq!((marks[0].kind, marks[0].text.as_str()), (MarkKind::NotSteady, "the load ran for 60 s"));
+    let text = &run.findings[0].text;
+    assert!(text.contains("was not in steady state (the load ran for 60 s)"), "{text}");
+    for finding in &run.findings {
+        assert!(run.metrics[&finding.metric].is_some(), "{finding:?} rests on no figure");
+    }
+    assert!(!answer("iops_steady_mean >= 1", run).is_met);
+}
+
+#[test]
+fn an_old_run_whose_rows_are_lost_keeps_its_figures() {
+    let (library, short) = old(60, |_| ());
+    std::fs::remove_file(short.path().join("series.parquet")).unwrap();
+    let dir = RunDir::open(short.path()).unwrap();
+    assert!(dir.run().metrics["iops_steady_mean"].is_some());
+    drop(library);
+}
+
+#[test]
+fn parts_of_drives_files_and_ends_are_marked_from_the_run_alone() {
+    let kinds = |change: &dyn Fn(&mut Run)| {
+        let (_library, dir) = old(120, change);
+        let marks = dir.run().marks.clone();
+        let of = marks.iter().filter(|mark| mark.metric == "fall_start_s");
+        of.map(|mark| (mark.kind, mark.text.clone())).collect::<Vec<_>>()
+    };
+    let part = kinds(&|run| {
+        (run.span.span_bytes, run.span.base) = (4 << 30, "bytes".to_owned());
+    });
+    assert_eq!(part, [(MarkKind::PartOfDrive, "of 4.3 GB of the 480.0 GB that the drive has".to_owned())]);
+    let file = kinds(&|run| "file".clone_into(&mut run.target.kind));
+    assert!(file[0].1.contains("not of a drive"), "{file:?}");
+    let spare = kinds(&|run| {
+        (run.span.span_bytes, run.span.base) = (360_000_000_000, "raw".to_owned());
+    });
+    assert_eq!(spare, []);
+    let cut = kinds(&|run| run.status = RunStatus::Interrupted);
+    assert_eq!(cut, [(MarkKind::Interrupted, "the run was interrupted".to_owned())]);
+}
+
+#[test]
+fn a_busy_thread_is_told_on_real_targets_only() {
+    let kinds = |kind: &str, share: f64| {
+        let (_library, dir) = old(120, |run| {
+            run.target.kind = kind.to_owned();
+            run.phases[0].host_busy_share = Some(share);
+        });
+        dir.run().marks.iter().any(|mark| mark.kind == MarkKind::HostLimited)
+    };
+    assert!(kinds("block", 0.95) && !kinds("block", 0.94) && !kinds("simulated", 1.0));
+}
+
+#[test]
+fn every_steady_figure_with_a_counterpart_has_a_row_for_it() {
+    for metric in result::metrics::catalogue() {
+        let Some(fresh) = fresh_name(&metric.name) else { continue };
+        let row = result::metrics::find(&fresh).unwrap_or_else(|| panic!("no row for {fresh}"));
+        assert_eq!((row.unit, row.better), (metric.unit, metric.better), "{fresh}");
+        assert!(row.name == fresh && row.chapter == "Not in steady state", "{fresh}");
+    }
+}
