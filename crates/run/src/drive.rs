@@ -10,6 +10,7 @@ mod wait;
 use std::sync::atomic::AtomicBool;
 
 use base::{Completion, Nanos};
+use device::host::clock::thread_ns;
 use load::Generator;
 use result::store::ios::NO_JOB;
 use target::IoError;
@@ -45,7 +46,9 @@ pub fn drive<T: Telemetry>(
     on_second: impl FnMut(&Recorder),
 ) -> Result<End, IoError> {
     let mut queue = Queue::new(generator, recorder.start());
+    let busy_ns = thread_ns();
     let end = keep_busy(target, &mut queue, deadline, recorder, interrupted, on_second);
+    recorder.busy_ns = thread_ns().saturating_sub(busy_ns);
     if end.is_err() {
         queue.outstanding.give_up(target.now(), recorder, |()| NO_JOB);
     }

@@ -74,6 +74,8 @@ pub struct Recorder {
     /// Commands of an open loop that were due within the phase and found no room in the queue until its
     /// end.
     pub ios_not_issued: u64,
+    /// Processor time of the busiest thread.
+    pub busy_ns: u64,
     /// The first failure: its command and errno.
     pub first_error: Option<(Op, i32)>,
     taps: Taps,
@@ -115,6 +117,7 @@ impl Recorder {
             ios: 0,
             bytes: 0,
             errors: 0,
+            busy_ns: 0,
             ios_after_end: 0,
             ios_unanswered: 0,
             ios_not_issued: 0,
@@ -149,6 +152,7 @@ impl Recorder {
             self.ios_after_end += part.ios_after_end;
             self.ios_unanswered += part.ios_unanswered;
             self.ios_not_issued += part.ios_not_issued;
+            self.busy_ns = self.busy_ns.max(part.busy_ns);
             self.first_error = self.first_error.or(part.first_error);
             self.within_ns_max =
                 self.within_ns_max.max(part.within_ns_max).max(part.latency_ns_max);

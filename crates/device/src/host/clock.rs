@@ -55,6 +55,13 @@ pub fn monotonic_ns() -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
+/// Processor time of the calling thread so far, in nanoseconds.
+#[must_use]
+pub fn thread_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
 fn timespec(ns: u64) -> Timespec {
     const NS_PER_S: u64 = 1_000_000_000;
     let tv_sec = i64::try_from(ns / NS_PER_S).unwrap_or(i64::MAX);

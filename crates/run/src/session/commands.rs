@@ -6,7 +6,7 @@ use base::Nanos;
 use device::host::affinity::Stay;
 use load::{Generator, Pacing};
 use result::rows::{PhaseRows, SecondRow};
-use result::schema::{Phase, RunStatus};
+use result::schema::{self, Phase, RunStatus};
 use result::stats::findings::time;
 use result::stats::latency::WAIT_NS;
 use target::IoError;
@@ -166,8 +166,12 @@ impl Session {
         let Phase { name, what, load, .. } = phase_record(spec, spec.what.clone(), start, start);
         let mut phase = Phase { name, what, load, ..recorder.record() };
         phase.complete = matches!(end, Ok(End::Complete));
+        let busy_ns = recorder.busy_ns;
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
+        if self.is_host_measured(&phase) && length.0 > 0 {
+            phase.host_busy_share = Some(busy_ns as f64 / length.0 as f64);
+        }
         self.tell_what_was_outstanding(&phase, &rows);
         match (end, failed) {
             (Err(error), _) => self.fail(error),
@@ -177,6 +181,15 @@ impl Session {
             (Ok(_), None) => {}
         }
         (phase, rows)
+    }
+
+    /// Whether the processor time of the threads of a phase tells that the host limits it: not if
+    /// they are busy waiting, for completions or for due times.
+    fn is_host_measured(&self, phase: &Phase) -> bool {
+        let schema::Target { kind, engine, .. } = &self.run.target;
+        let polls = ["polled", "submission thread"].iter().any(|word| engine.contains(word));
+        let is_closed = phase.load.as_ref().is_some_and(|load| load.rate.is_none());
+        is_closed && !polls && ["block", "file"].contains(&kind.as_str())
     }
 
     /// Warns if latencies of a phase come from commands that were outstanding at its end or at a
