@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use base::Ratio;
 use result::rows::SecondRow;
+use result::stats::consistency::fresh_name;
 use result::store::{RunDir, StoreError};
 use serde::Deserialize;
 
@@ -170,7 +171,7 @@ impl Figure {
         let time = scale.as_f64();
         let load = || Ok(dir.phase_rows(LOAD)?.seconds);
         match self {
-            Self::Metric(name) => Ok(dir.run().metrics.get(name).copied().flatten()),
+            Self::Metric(name) => Ok(of_same_seconds(dir, name)),
             Self::Rows { value, summary, phase, part } => {
                 if !dir.run().phases.iter().any(|found| found.name == *phase) {
                     return Ok(None);
@@ -183,6 +184,12 @@ impl Figure {
             Self::ShareOfSecondsBelowIops(rate) => Ok(share_below(&load()?, *rate, time)),
         }
     }
+}
+
+/// A metric. Those who published a claim looked at the same seconds whatever state the drive was in.
+fn of_same_seconds(dir: &RunDir, name: &str) -> Option<f64> {
+    let of = |name: &str| dir.run().metrics.get(name).copied().flatten();
+    of(name).or_else(|| of(&fresh_name(name)?))
 }
 
 impl RowValue {

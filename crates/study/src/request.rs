@@ -77,13 +77,11 @@ pub fn repeat(request: &Request, call: &[Request]) -> Option<Repeat> {
 
 /// Whether the run comes from this request. A run of an older ssdlab is compared by its command.
 pub fn is_of(run: &Run, request: &Request) -> bool {
-    run.request
-        .as_ref()
-        .map_or_else(
-            || run.command == command(request),
-            // An older ssdlab does not tell whether its form is quick; the settings do.
-            |made_by| Request { quick: request.quick, ..made_by.clone() } == *request,
-        )
+    run.request.as_ref().map_or_else(
+        || run.command == command(request),
+        // An older ssdlab does not tell whether its form is quick; the settings do.
+        |made_by| Request { quick: request.quick, ..made_by.clone() } == *request,
+    )
 }
 
 /// The part of the target of a request.

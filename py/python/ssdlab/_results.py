@@ -68,6 +68,15 @@ class Run:
         return cast("dict[str, float | None]", self.record["metrics"])
 
     @property
+    def marks(self) -> list[dict[str, Any]]:
+        """Reservations about single figures: `metric`, `kind` and `text` (docs/runs/marks.md)."""
+        return cast("list[dict[str, Any]]", self.record.get("marks", []))
+
+    def reservations(self, metric: str) -> list[str]:
+        """The texts of the marks of a figure; empty if it is what its name says."""
+        return [mark["text"] for mark in self.marks if mark["metric"] == metric]
+
+    @property
     def warnings(self) -> list[str]:
         """Reasons to trust the figures less."""
         return cast("list[str]", self.record["warnings"])
@@ -78,10 +87,11 @@ class Run:
         return cast(str, self.record["command"])
 
     def __getitem__(self, metric: str) -> float:
-        """A figure that the run has."""
+        """A figure that the run has; the error of a missing one gives the reason."""
         value = self.metrics.get(metric)
         if value is None:
-            raise KeyError(f"{metric} is not known in {self.id}")
+            why = "".join(f": {text}" for text in self.reservations(metric))
+            raise KeyError(f"{metric} is not known in {self.id}{why}")
         return value
 
     def __repr__(self) -> str:

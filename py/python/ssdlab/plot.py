@@ -91,13 +91,14 @@ def why(run: Run, *, phase: str = "load", axes: Axes | None = None) -> Axes:
 def bars(
     runs: Sequence[Run], metric: str = "iops_steady_mean", *, axes: Axes | None = None
 ) -> Axes:
-    """One figure of every run as ranked bars; the runs without it are left out."""
+    """One figure of every run as ranked bars, with its marks; the runs without it are left out."""
     known = [(run, value) for run in runs if (value := run.metrics.get(metric)) is not None]
     if not known:
         raise UsageError(f"no run has the figure `{metric}`", "usage")
     known.sort(key=lambda pair: pair[1])
     axes = _axes(axes, metric, "", "")
-    names = [_name(run) for run, _ in known]
+    marks = ["".join(f"\n({text})" for text in run.reservations(metric)) for run, _ in known]
+    names = [_name(run) + mark for (run, _), mark in zip(known, marks, strict=True)]
     hatches = ["///" if run.simulated else "" for run, _ in known]
     places = np.arange(len(known))
     drawn = axes.barh(places, [value for _, value in known], color="#2f7d6b", edgecolor="#ffffff")

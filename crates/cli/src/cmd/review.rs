@@ -31,6 +31,10 @@ use crate::ui::table::{bytes, seconds};
 use crate::{request, stop};
 use study::pool::Limits;
 
+/// The first line of a quick review.
+const QUICK: &str =
+    "A quick review: minutes on a part of the drive. It ranks no steady state; --full measures it.";
+
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;
     let wish = Wish::of_runs(&suite.common, &suite.drive);
@@ -209,6 +213,9 @@ fn print(
         });
         data!("{document}");
         return;
+    }
+    if runs.iter().any(|(_, run)| run.request.as_ref().is_some_and(|request| request.quick)) {
+        data!("{QUICK}");
     }
     for (dir, run) in runs {
         data!("{}: {}, {}", run.target.name, run.test, run.span.variant);

@@ -1,14 +1,14 @@
 //! `ssdlab show`: a summary of runs in the terminal.
 
+mod footnotes;
 mod ranking;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use device::host::shell::quoted_path;
-use result::metrics::{Metric, catalogue, find};
+use result::metrics::{Metric, catalogue};
 use result::report::GRAPHED_PHASE;
-use result::schema::{Mark, MarkKind, Origin, Run, RunStatus, Table, TableColumn};
+use result::schema::{Origin, Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;
 use result::stats::health::{HealthRow, HealthSummary};
 use result::stats::rates::{full_intervals, iops};
@@ -20,6 +20,8 @@ use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::plot::print_scatter;
 use crate::ui::table::{self, bytes, count, figure, latency, seconds};
+
+use footnotes::Footnotes;
 
 /// Imported files that are named one by one.
 const FILES_SHOWN_MAX: usize = 3;
@@ -89,10 +91,12 @@ pub fn print_summary(run: &Run, dir: &Path) {
     if let Some(ios) = &run.ios {
         data!("  single commands ({}): {} rows in {IOS_FILE}", ios.choice, ios.rows);
     }
+    let footnotes = Footnotes::of(&run.marks);
     let listed = catalogue().iter().filter(|metric| metric.in_summary);
-    table::print(&listed.filter_map(|metric| figure_row(run, metric)).collect::<Vec<_>>());
+    let rows = listed.filter_map(|metric| figure_row(run, metric, &footnotes));
+    table::print(&rows.collect::<Vec<_>>());
     print_tables(&run.tables);
-    print_marks(&run.marks);
+    footnotes.print();
     run.health.as_ref().and_then(HealthSummary::of).iter().for_each(print_health);
     if let Some(verdict) = &run.verdict {
         data!("  verdict: {}", verdict.text);
@@ -115,40 +119,15 @@ fn print_origin(origin: &Origin) {
     data!("  unknown: {}", origin.unknown.join(", "));
 }
 
-/// A figure with its marks; a missing figure has a line if a mark gives the reason.
-fn figure_row(run: &Run, metric: &Metric) -> Option<Vec<String>> {
+/// A figure with the signs of its marks; a missing figure has a line if a mark gives the reason.
+fn figure_row(run: &Run, metric: &Metric, footnotes: &Footnotes) -> Option<Vec<String>> {
     let value = run.metrics.get(&metric.name).copied().flatten();
-    let marks: Vec<_> = run.marks.iter().filter(|mark| mark.metric == metric.name).collect();
-    if value.is_none() && marks.is_empty() {
+    let signs = footnotes.signs(&metric.name);
+    if value.is_none() && signs.is_empty() {
         return None;
     }
     let value = value.map_or_else(|| "-".to_owned(), |value| figure(value, metric.unit));
-    let texts: Vec<_> = marks.iter().map(|mark| mark.text.as_str()).collect();
-    Some(vec![format!("  {}", metric.label), value, texts.join("; ")])
-}
-
-/// The marks of figures without a line of their own: under their subject, each text once.
-fn print_marks(marks: &[Mark]) {
-    let has_line = |mark: &&Mark| find(&mark.metric).is_some_and(|metric| metric.in_summary);
-    let others: Vec<_> = marks.iter().filter(|mark| !has_line(mark)).collect();
-    for (kind, heading) in [
-        (MarkKind::FewSamples, "A percentile takes ten commands beyond it:"),
-        (MarkKind::AtLeast, "Latencies that were cut short:"),
-        (MarkKind::LateEnd, "The slowest command outlasted its phase:"),
-        (MarkKind::TwoRegimes, "Figures over two regimes:"),
-        (MarkKind::Scale, "Figures that depend on the size of the drive:"),
-    ] {
-        let mut by_text: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for mark in others.iter().filter(|mark| mark.kind == kind) {
-            by_text.entry(&mark.text).or_default().push(&mark.metric);
-        }
-        if !by_text.is_empty() {
-            data!("  {heading}");
-        }
-        for (text, metrics) in by_text {
-            data!("    {}: {text}", metrics.join(", "));
-        }
-    }
+    Some(vec![format!("  {}", metric.label), value, signs])
 }
 
 /// Conditions stand under the last table that shares them.

@@ -10,7 +10,7 @@ use result::schema::{Run, Setting};
 use run::RunError;
 
 use super::figures::{self, Figures, Latencies};
-use super::measured::Measured;
+use super::measured::{Measured, obstacle};
 
 /// Begin and end of the name of a figure, around the depth.
 const READS: &str = "imported.randread_4KiB_qd";
@@ -83,12 +83,16 @@ fn reads(run: &Run) -> Option<(&'static str, Vec<Setting>, f64, Figures)> {
 fn writes(
     run: &Run,
     capacity_bytes: u64,
-) -> Result<(&'static str, Vec<Setting>, f64, Figures), &'static str> {
+) -> Result<(&'static str, Vec<Setting>, f64, Figures), String> {
+    if let Some(mark) = obstacle(run, "iops_steady_mean") {
+        return Err(format!("its random writes were not in steady state: {}", mark.text));
+    }
     let rate = run.metrics.get("iops_steady_mean").copied().flatten().filter(|it| *it > 0.0);
     let load = run.phases.iter().find(|phase| phase.name == GRAPHED_PHASE);
     let (Some(rate), Some(load)) = (rate, load) else {
         return Err(
-            "no random writes with a row for each second (write_iops_log, log_avg_msec=1000)",
+            "no random writes with a row for each second (write_iops_log, log_avg_msec=1000)"
+                .to_owned(),
         );
     };
     let depth = run
@@ -101,7 +105,7 @@ fn writes(
     let span = span.ok_or("its random writes name no span (fio's `size`)")?;
     let kept = span.0 as f64 / capacity_bytes as f64;
     if !(0.1..=1.02).contains(&kept) {
-        return Err("its span is below a tenth of the base model, or larger than it");
+        return Err("its span is below a tenth of the base model, or larger than it".to_owned());
     }
     let seconds = load.duration_ns as f64 / 1e9;
     let settings = vec![

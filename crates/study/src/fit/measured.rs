@@ -1,7 +1,7 @@
 //! A measured run as the request for the same run of a model.
 
 use base::{Bytes, Nanos, Ratio};
-use result::schema::{Request, Run, RunStatus, Setting};
+use result::schema::{Mark, MarkKind, Request, Run, RunStatus, Setting};
 use run::{RunError, Test};
 use target::TargetSpec;
 
@@ -39,6 +39,16 @@ pub(super) struct Measured {
     pub(super) held_out: bool,
 }
 
+/// The mark for which a fit does not follow a figure of a run, or `None` if it does.
+pub(super) fn obstacle<'a>(run: &'a Run, metric: &str) -> Option<&'a Mark> {
+    run.marks.iter().find(|mark| mark.metric == metric && is_obstacle(mark.kind))
+}
+
+/// A fit simulates at the scale of a run, so that figures may depend on the size, and no busy host.
+fn is_obstacle(kind: MarkKind) -> bool {
+    kind == MarkKind::HostLimited || kind.disqualifies() && kind != MarkKind::Scale
+}
+
 impl Measured {
     /// A run of a library.
     ///
@@ -52,10 +62,17 @@ impl Measured {
         let Some(request) = &run.request else {
             return Err(refused("has no request: it is of another program, or of an old ssdlab"));
         };
-        let figures = figures::of_run(run);
+        let mut figures = figures::of_run(run);
+        figures.retain(|name, _| obstacle(run, name).is_none());
         if figures.is_empty() {
-            let fault = format!("of the test `{}` has no figure that a fit can use", run.test);
+            let why = run.marks.iter().find(|mark| is_obstacle(mark.kind));
+            let why = why.map_or_else(String::new, |mark| format!(": {}", mark.text));
+            let fault = format!("of the test `{}` has no figure that a fit can use{why}", run.test);
             return Err(refused(&fault));
+        }
+        let mut latencies = figures::latencies(run);
+        for (latency, of) in latencies.iter_mut().zip(&figures::LATENCIES) {
+            *latency = latency.filter(|_| obstacle(run, of.name).is_none());
         }
         let capacity_bytes = run.target.capacity_bytes.max(1);
         Ok(Self {
@@ -66,7 +83,7 @@ impl Measured {
             kept: run.span.span_bytes as f64 / capacity_bytes as f64,
             scale: scale_of(&run.target.spec),
             figures,
-            latencies: figures::latencies(run),
+            latencies,
             held_out,
         })
     }

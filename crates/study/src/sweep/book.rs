@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use base::file::open_regular;
+use result::bench::FigureMark;
 use result::dataset::{self, Column, Values};
 use run::{RunError, TOOL_VERSION};
 
@@ -160,6 +161,7 @@ impl Book {
             wanted.is_empty() || wanted.contains(name) || goal.is_some_and(|goal| goal == name)
         };
         outcome.metrics.retain(|name, _| is_wanted(name));
+        outcome.marks.retain(|mark| is_wanted(&mark.metric));
         if self.outcomes.contains_key(&outcome.number) {
             return Ok(());
         }
@@ -189,6 +191,7 @@ impl Book {
         let mut values: Vec<_> = self.spec.vary.keys().map(|_| texts()).collect();
         let (mut tests, mut targets, mut commands, mut errors) =
             (texts(), texts(), texts(), texts());
+        let mut marks = texts();
         let (mut numbers, mut seeds) = (Vec::with_capacity(count), Vec::with_capacity(count));
         // One task at a time: a million of them are gigabytes.
         for outcome in self.outcomes.values() {
@@ -203,6 +206,7 @@ impl Book {
             tests.push(Some(request.test));
             targets.push(Some(request.target));
             errors.push(outcome.error.clone());
+            marks.push(words_of(&outcome.marks));
         }
         let column = |name: &str, values| Column { name: name.to_owned(), values };
         let mut columns = vec![column("task", Values::Whole(numbers))];
@@ -214,14 +218,15 @@ impl Book {
         columns.push(column("command", Values::Texts(commands)));
         columns.push(column("seed", Values::Whole(seeds)));
         columns.push(column("error", Values::Texts(errors)));
+        columns.push(column("marks", Values::Texts(marks)));
         columns.extend(self.figures());
         Ok(columns)
     }
 
-    /// A column for each figure that an outcome has.
+    /// A column for each figure that an outcome has, or that the description asks for.
     fn figures(&self) -> Vec<Column> {
-        let names: BTreeSet<_> =
-            self.outcomes.values().flat_map(|outcome| outcome.metrics.keys()).collect();
+        let known = self.outcomes.values().flat_map(|outcome| outcome.metrics.keys());
+        let names: BTreeSet<_> = known.chain(&self.spec.metrics).collect();
         let column = |name: &String| {
             let values = self.outcomes.values().map(|outcome| outcome.metrics.get(name).copied());
             Column { name: name.clone(), values: Values::Numbers(values.collect()) }
@@ -234,6 +239,17 @@ impl Book {
         let point = number / u64::from(self.spec.repeat);
         usize::try_from(point).ok().and_then(|point| self.points.get(point))
     }
+}
+
+/// Marks as one text, `KIND: FIGURE, FIGURE; KIND: FIGURE`, or `None` if there are none.
+fn words_of(marks: &[FigureMark]) -> Option<String> {
+    let mut by_kind: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for mark in marks {
+        let kind = serde_json::to_value(mark.kind).unwrap_or_default();
+        by_kind.entry(kind.as_str().unwrap_or_default().to_owned()).or_default().push(&mark.metric);
+    }
+    let words = |(kind, metrics): (String, Vec<&str>)| format!("{kind}: {}", metrics.join(", "));
+    (!by_kind.is_empty()).then(|| by_kind.into_iter().map(words).collect::<Vec<_>>().join("; "))
 }
 
 /// The outcomes of earlier calls. A kill may have cut the last line short.

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Bytes;
-use result::schema::{Request, RunStatus, Setting};
+use result::bench::FigureMark;
+use result::schema::{Mark, Request, RunStatus, Setting};
 use run::RunError;
 use serde::{Deserialize, Serialize};
 use target::TargetSpec;
@@ -36,6 +37,9 @@ pub struct Outcome {
     /// The figures that are known.
     #[serde(with = "exact")]
     pub metrics: BTreeMap<String, f64>,
+    /// The marks of figures that are not what their names say, or unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<FigureMark>,
 }
 
 /// Figures as texts: the shortest that are read back as the same number to the last bit, which the
@@ -159,32 +163,36 @@ impl Task {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let (metrics, error) = match done {
-            Ok((metrics, error)) => (metrics, error),
-            Err(error) => (BTreeMap::new(), Some(error.to_string())),
+        let failed = |error: RunError| Outcome {
+            number: self.number,
+            error: Some(error.to_string()),
+            metrics: BTreeMap::new(),
+            marks: Vec::new(),
         };
-        Ok(Some(Outcome { number: self.number, error, metrics }))
+        Ok(Some(done.unwrap_or_else(failed)))
     }
 
-    /// The figures, and the reason why the run is not complete.
-    fn run(
-        &self,
-        library: &Path,
-        stop: &AtomicBool,
-    ) -> Result<(BTreeMap<String, f64>, Option<String>), RunError> {
+    /// The outcome of the run, complete or not.
+    fn run(&self, library: &Path, stop: &AtomicBool) -> Result<Outcome, RunError> {
         let outcome = simulate(&self.request, library, stop)?;
         let metrics = outcome.run.metrics.iter();
         let metrics = metrics.filter_map(|(name, value)| Some((name.clone(), (*value)?)));
+        let marks = outcome.run.marks.iter().filter(|mark| mark.kind.disqualifies());
+        let of_figure = |mark: &Mark| FigureMark { metric: mark.metric.clone(), kind: mark.kind };
+        let (number, marks) = (self.number, marks.map(of_figure).collect());
+        let metrics = metrics.collect();
         let incomplete = (outcome.run.status != RunStatus::Complete).then(|| {
             let words = outcome.failure.map(|error| error.to_string());
             words.unwrap_or_else(|| "the run is not complete".to_owned())
         });
-        Ok((metrics.collect(), incomplete))
+        Ok(Outcome { number, error: incomplete, metrics, marks })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use result::schema::MarkKind;
+
     use super::*;
 
     #[test]
@@ -194,7 +202,8 @@ mod tests {
             let value = f64::from_bits(rng.next_u64());
             let value = if value.is_finite() { value } else { 0.1 };
             let metrics = BTreeMap::from([("waf".to_owned(), value)]);
-            let outcome = Outcome { number, error: None, metrics };
+            let marks = vec![FigureMark { metric: "waf".to_owned(), kind: MarkKind::Scale }];
+            let outcome = Outcome { number, error: None, metrics, marks };
             let text = serde_json::to_string(&outcome).unwrap();
             assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome, "{text}");
         }

@@ -111,7 +111,11 @@ impl Told {
             let value =
                 answer.value.map_or_else(|| "no such figure".to_owned(), |v| figure(v, unit));
             data!("expected {}: {verdict}, {value} in {}", answer.expectation, dir.display());
-            answer.marks.iter().for_each(|mark| data!("  {mark}"));
+            let is_reason = |mark: &&String| answer.obstacle.as_ref() == Some(mark);
+            for mark in &answer.marks {
+                let words = if is_reason(&mark) { "not judged: " } else { "" };
+                data!("  {words}{mark}");
+            }
         }
         self.dirs().for_each(|dir| data!("{}", dir.display()));
     }

@@ -7,8 +7,8 @@ use crate::ui::out::data;
 use crate::ui::plot::{Bar, print_bars};
 use crate::ui::table::figure;
 
-/// Prints a ranking for each figure with a better direction; runs of other tests, incomplete ones
-/// and figures that the size of a drive distorts are in none.
+/// Prints a ranking for each figure with a better direction; runs of other tests, incomplete ones,
+/// figures that are not what their names say and those of parts of drives are in none.
 pub fn print(runs: &[&Run]) {
     for metric in catalogue().iter().filter(|metric| metric.in_summary) {
         let Some(better) = metric.better else { continue };
@@ -27,10 +27,13 @@ pub fn print(runs: &[&Run]) {
 }
 
 fn bar(run: &Run, metric: &Metric) -> Option<Bar> {
-    let is_distorted = |mark: &&Mark| mark.metric == metric.name && mark.kind == MarkKind::Scale;
+    let is_distorted = |mark: &Mark| {
+        let is_other = matches!(mark.kind, MarkKind::PartOfDrive | MarkKind::HostLimited);
+        mark.metric == metric.name && (mark.kind.disqualifies() || is_other)
+    };
     let is_ranked = run.status == RunStatus::Complete && run.origin.is_none();
     let value = run.metrics.get(&metric.name).copied().flatten()?;
-    if !is_ranked || run.marks.iter().any(|mark| is_distorted(&mark)) {
+    if !is_ranked || run.marks.iter().any(is_distorted) {
         return None;
     }
     let simulated = if run.target.is_simulated() { " (simulated)" } else { "" };

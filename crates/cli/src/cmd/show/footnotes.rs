@@ -1,0 +1,98 @@
+//! The marks of a run as footnotes: each text once, with a number that stands beside its figures.
+
+use result::metrics::find;
+use result::schema::{Mark, MarkKind};
+
+use crate::ui::out::data;
+
+/// The marks of a run by their texts, in the order of their kinds.
+pub struct Footnotes<'a>(Vec<Footnote<'a>>);
+
+struct Footnote<'a> {
+    kind: MarkKind,
+    text: &'a str,
+    metrics: Vec<&'a str>,
+}
+
+/// The kinds with the words before their texts, the gravest first.
+const KINDS: [(MarkKind, &str); 9] = [
+    (MarkKind::NotSteady, "not in steady state: "),
+    (MarkKind::Interrupted, "interrupted: "),
+    (MarkKind::PartOfDrive, "a part of the drive: "),
+    (MarkKind::Scale, "depends on the size of the drive: "),
+    (MarkKind::HostLimited, "the host: "),
+    (MarkKind::FewSamples, ""),
+    (MarkKind::TwoRegimes, ""),
+    (MarkKind::AtLeast, "cut short: "),
+    (MarkKind::LateEnd, "the slowest command: "),
+];
+
+impl<'a> Footnotes<'a> {
+    /// The footnotes of these marks.
+    pub fn of(marks: &'a [Mark]) -> Self {
+        let mut notes: Vec<Footnote<'a>> = Vec::new();
+        for (kind, _) in KINDS {
+            for mark in marks.iter().filter(|mark| mark.kind == kind) {
+                match notes.iter_mut().find(|note| note.kind == kind && note.text == mark.text) {
+                    Some(note) => note.metrics.push(&mark.metric),
+                    None => {
+                        notes.push(Footnote {
+                            kind,
+                            text: &mark.text,
+                            metrics: vec![&mark.metric],
+                        });
+                    }
+                }
+            }
+        }
+        Self(notes)
+    }
+
+    /// The numbers of the footnotes of a figure, such as `[1][3]`; empty without any.
+    pub fn signs(&self, metric: &str) -> String {
+        let of_metric = (1..).zip(&self.0).filter(|(_, note)| note.metrics.contains(&metric));
+        of_metric.map(|(number, _)| format!("[{number}]")).collect()
+    }
+
+    /// Prints the footnotes. Figures that have no line of their own are named.
+    pub fn print(&self) {
+        for (number, Footnote { kind, text, metrics }) in (1..).zip(&self.0) {
+            let words = KINDS.iter().find(|known| known.0 == *kind).map_or("", |known| known.1);
+            let has_line = |metric: &&&str| find(metric).is_some_and(|row| row.in_summary);
+            let others: Vec<_> = metrics.iter().filter(|metric| !has_line(metric)).collect();
+            let names = match others[..] {
+                [] => String::new(),
+                [only] => format!(" ({only})"),
+                [first, ..] => format!(" ({first} and {} more)", others.len() - 1),
+            };
+            data!("  [{number}] {words}{text}{names}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_told_once_and_every_figure_refers_to_it() {
+        let mark = |metric: &str, kind, text: &str| Mark {
+            metric: metric.to_owned(),
+            kind,
+            text: text.to_owned(),
+            levels: None,
+        };
+        let marks = [
+            mark("latency_ns_max", MarkKind::LateEnd, "late"),
+            mark("iops_steady_mean", MarkKind::NotSteady, "0 pages"),
+            mark("waf_steady", MarkKind::NotSteady, "0 pages"),
+            mark("iops_steady_mean", MarkKind::Scale, "at scale 1/64"),
+        ];
+        let notes = Footnotes::of(&marks);
+        assert_eq!(notes.0.len(), 3);
+        assert_eq!(notes.signs("iops_steady_mean"), "[1][2]");
+        assert_eq!(notes.signs("waf_steady"), "[1]");
+        assert_eq!(notes.signs("latency_ns_max"), "[3]");
+        assert_eq!(notes.signs("iops_mean"), "");
+    }
+}
