@@ -7,7 +7,7 @@ export const METRICS = [
     "unit": "iops",
     "better": "higher",
     "scaling": "kept",
-    "explanation": "Commands completed per second, averaged over the steady-state part of the run: the pace the drive keeps for good.",
+    "explanation": "Commands completed per second, averaged over the steady-state part of the run: the pace the drive keeps for good. Unknown if the drive was not in steady state there: the fresh figures then take their place, as for all figures of steady state.",
     "chapter": "Throughput",
     "in_summary": true
   },
@@ -189,6 +189,126 @@ export const METRICS = [
     "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "Latency, steady state",
+    "in_summary": false
+  },
+  {
+    "name": "iops_fresh_mean",
+    "label": "Fresh, mean",
+    "unit": "iops",
+    "better": "higher",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Commands completed per second over the part of the load that steady state should have had: the drive was not in steady state, so it does not keep this pace. Unknown where it was.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "iops_fresh_min",
+    "label": "Fresh, slowest second",
+    "unit": "iops",
+    "better": "higher",
+    "scaling": "lost",
+    "explanation": "The worst single second of that part. The drive was not in steady state.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "iops_fresh_max",
+    "label": "Fresh, fastest second",
+    "unit": "iops",
+    "better": null,
+    "scaling": "lost",
+    "explanation": "The best single second of that part. The drive was not in steady state.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "iops_fresh_stddev",
+    "label": "Fresh, standard deviation",
+    "unit": "iops",
+    "better": null,
+    "scaling": "lost",
+    "explanation": "Sample standard deviation of the seconds of that part. The drive was not in steady state.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "iops_fresh_cv",
+    "label": "Fresh, coefficient of variation",
+    "unit": "share",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Standard deviation divided by the mean, over that part. The drive was not in steady state.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "waf_fresh",
+    "label": "Fresh, write amplification",
+    "unit": "ratio",
+    "better": "lower",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Pages programmed into NAND for each page the host wrote, over that part. The drive was not in steady state.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "latency_fresh_ns_mean",
+    "label": "Fresh latency, mean",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "latency_fresh_ns_p50",
+    "label": "Fresh latency, median (p50)",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
+    "chapter": "Not in steady state",
+    "in_summary": false
+  },
+  {
+    "name": "latency_fresh_ns_p99",
+    "label": "Fresh latency, p99",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
+    "chapter": "Not in steady state",
+    "in_summary": false
+  },
+  {
+    "name": "latency_fresh_ns_p999",
+    "label": "Fresh latency, p99.9",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "One command in 1,000 took longer than this.",
+    "chapter": "Not in steady state",
+    "in_summary": false
+  },
+  {
+    "name": "latency_fresh_ns_p9999",
+    "label": "Fresh latency, p99.99",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
+    "chapter": "Not in steady state",
+    "in_summary": false
+  },
+  {
+    "name": "latency_fresh_ns_max",
+    "label": "Fresh latency, longest",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
+    "chapter": "Not in steady state",
     "in_summary": false
   },
   {
@@ -387,7 +507,7 @@ export const METRICS = [
     "unit": "s",
     "better": null,
     "scaling": "lost",
-    "explanation": "From here on the pace no longer drifts; 0 if it never did, unknown if it never settles. Found by change-point detection, so it may differ from the second at which the steady-state graphs begin.",
+    "explanation": "From here on the pace keeps its level until the end, by the rule of the SNIA PTS for five equal parts, and a simulated drive cleans up; unknown if it never settles, or was not in steady state. Found by change-point detection, so it may differ from the second at which the steady-state graphs begin.",
     "chapter": "When",
     "in_summary": true
   },

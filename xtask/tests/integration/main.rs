@@ -29,6 +29,7 @@ mod figures {
     mod fit;
     mod import;
     mod library;
+    mod marks;
     mod side_by_side;
     mod simulated;
     mod suite;

@@ -80,9 +80,7 @@ fn every_surface_tells_or_obeys_every_kind() {
 
 #[test]
 fn old_names_of_kinds_are_read_and_new_ones_written() {
-    for (old, kind) in
-        [("too-few-commands", MarkKind::FewSamples), ("scaled", MarkKind::Scale)]
-    {
+    for (old, kind) in [("too-few-commands", MarkKind::FewSamples), ("scaled", MarkKind::Scale)] {
         assert_eq!(serde_json::from_value::<MarkKind>(old.into()).unwrap(), kind);
     }
     let names = KINDS.map(|kind| serde_json::to_value(kind).unwrap());
@@ -119,7 +117,10 @@ fn an_old_run_is_judged_when_it_is_read() {
     assert_eq!(run.metrics["iops_steady_mean"], None);
     assert!(run.metrics["iops_fresh_mean"].is_some() && run.metrics["waf_fresh"].is_some());
     let marks: Vec<_> = marks::disqualifying(&run.marks, "iops_steady_mean").collect();
-    assert_eq!((marks[0].kind, marks[0].text.as_str()), (MarkKind::NotSteady, "the load ran for 60 s"));
+    assert_eq!(
+        (marks[0].kind, marks[0].text.as_str()),
+        (MarkKind::NotSteady, "the load ran for 60 s")
+    );
     let text = &run.findings[0].text;
     assert!(text.contains("was not in steady state (the load ran for 60 s)"), "{text}");
     for finding in &run.findings {
@@ -148,7 +149,10 @@ fn parts_of_drives_files_and_ends_are_marked_from_the_run_alone() {
     let part = kinds(&|run| {
         (run.span.span_bytes, run.span.base) = (4 << 30, "bytes".to_owned());
     });
-    assert_eq!(part, [(MarkKind::PartOfDrive, "of 4.3 GB of the 480.0 GB that the drive has".to_owned())]);
+    assert_eq!(
+        part,
+        [(MarkKind::PartOfDrive, "of 4.3 GB of the 480.0 GB that the drive has".to_owned())]
+    );
     let file = kinds(&|run| "file".clone_into(&mut run.target.kind));
     assert!(file[0].1.contains("not of a drive"), "{file:?}");
     let spare = kinds(&|run| {
