@@ -3,6 +3,16 @@
 SHORT="--set duration=2s --set steady_from=1s"
 NO_FILL="--set purge=false --set fill=false"
 
+# within SECONDS COMMAND...: waits until the command succeeds, but not for ever.
+within() {
+    local tries=$(($1 * 10))
+    shift
+    until "$@" 2> /dev/null; do
+        [ $((tries -= 1)) -gt 0 ] || return 1
+        usleep 100000
+    done
+}
+
 # Commands, beside those of nvme-cli, sg3-utils and smartctl.
 run list ssdlab list --format json
 run nvme-id-ctrl nvme id-ctrl "$NVME" -o json
@@ -154,7 +164,7 @@ echo 16000 > /sys/kernel/tracing/buffer_size_kb
 echo > /sys/kernel/tracing/trace
 echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
 echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
-(until [ -e /tmp/runs-stalled ]; do usleep 100000; done; sleep 3; dmsetup suspend stalling; sleep 2; dmsetup resume stalling) &
+(within 300 test -e /tmp/runs-stalled; sleep 3; dmsetup suspend stalling; sleep 2; dmsetup resume stalling) &
 consistency stalled /dev/mapper/stalling --erase /dev/mapper/stalling $NO_FILL --set duration=10s --set steady_from=0s --set rate=1000
 echo 0 > /sys/kernel/tracing/events/io_uring/enable
 run stalled-times awk '
@@ -190,7 +200,7 @@ number=$(cat /sys/block/dm-0/dev)
 echo 40000 > /sys/kernel/tracing/buffer_size_kb
 echo > /sys/kernel/tracing/trace
 echo 1 > /sys/kernel/tracing/events/block/block_bio_queue/enable
-(until [ -s /tmp/turncoat ]; do usleep 100000; done; sleep 1; dmsetup suspend promising
+(within 300 test -s /tmp/turncoat; sleep 1; dmsetup suspend promising
     echo "0 $sectors flakey $BASE 0 0 600 1 drop_writes" | dmsetup reload promising; dmsetup resume promising) &
 verify turncoat --erase /dev/mapper/promising --duration 4s --writes 40000
 wait $!
@@ -232,7 +242,7 @@ power() {
 }
 # stop SIGNAL: as soon as the drive may rest.
 stop() {
-    (until grep -q med_power "$policy"; do usleep 100000; done; sleep 1; killall "$1" ssdlab) &
+    (within 300 grep -q med_power "$policy"; sleep 1; killall "$1" ssdlab) &
 }
 echo medium_power > "$policy"
 power power-sata "$SATA" SATA-ONE hwmon:ltc4151 --set rest=2s
@@ -252,9 +262,9 @@ kill $writer
 echo "0 $sectors flakey $BASE 0 3 600" | dmsetup create flaky
 consistency flaky /dev/mapper/flaky --erase /dev/mapper/flaky $NO_FILL --set duration=60s
 dmsetup remove flaky
-(until [ -e /tmp/runs-gone ]; do usleep 100000; done; sleep 3; echo 1 > "/sys/block/${GONE#/dev/}/device/device/remove") &
+(within 300 test -e /tmp/runs-gone; sleep 3; echo 1 > "/sys/block/${GONE#/dev/}/device/device/remove") &
 consistency gone "$GONE" --erase NVME-GONE $NO_FILL --set duration=60s
-(until grep -q '"method"' /tmp/runs-killed/*/run.json; do usleep 100000; done 2> /dev/null; sleep 1; killall -9 ssdlab) &
+(within 300 sh -c "grep -q '\"method\"' /tmp/runs-killed/*/run.json"; sleep 1; killall -9 ssdlab) &
 consistency killed "$BASE" --erase SATA-BASE --set fill=false --set duration=60s
 
 # An NVMe disk that is an exposed simulated drive.
@@ -299,6 +309,8 @@ run protected-read-only cat /sys/block/nbd0/ro
 run protected-written dd if=/dev/zero of=/dev/nbd0 bs=4k count=1 conv=fsync
 sums protected-read
 nbd-client -d /dev/nbd0
+# A server that does not end by itself ends by force.
+(sleep 60; kill -9 $server 2> /dev/null) &
 kill $server
 wait $server
 run kernel-served cat /tmp/served
