@@ -42,9 +42,10 @@ fn only_changed_runs_are_read_again() {
 fn a_bad_directory_is_rejected_with_its_reason_and_harms_no_other() {
     let library = tempfile::tempdir().unwrap();
     let library = library.path();
-    for name in ["sound", "damaged", "half", "endless", "huge", "no text", "cut"] {
+    for name in ["sound", "damaged", "half", "endless", "huge", "no-text", "cut"] {
         add_run(library, name);
     }
+    fs::rename(library.join("no-text"), library.join("no text")).unwrap();
     fs::write(library.join("damaged/run.json"), "{}").unwrap();
     fs::remove_file(library.join("half/run.json")).unwrap();
     let pipe = library.join("endless/latency.parquet");
