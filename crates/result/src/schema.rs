@@ -547,6 +547,9 @@ pub enum MarkKind {
     /// The longest latency belongs to a command that was outstanding at the end of its phase: it is
     /// in no rate.
     LateEnd,
+    /// Reads among the commands touched blocks that were never written, or were deallocated: the
+    /// drive answered without its NAND.
+    Unwritten,
 }
 
 impl MarkKind {
@@ -560,6 +563,7 @@ impl MarkKind {
             Self::PartOfDrive
             | Self::TwoRegimes
             | Self::HostLimited
+            | Self::Unwritten
             | Self::AtLeast
             | Self::LateEnd => false,
         }
