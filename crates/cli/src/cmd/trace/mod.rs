@@ -92,7 +92,8 @@ fn names(streams: &[String]) -> String {
     if streams.is_empty() {
         return String::new();
     }
-    let shown = streams.iter().take(SHOWN_MAX).enumerate();
+    let named = streams.iter().enumerate().filter(|(_, name)| !name.is_empty());
+    let shown = named.take(SHOWN_MAX);
     let shown: Vec<_> = shown.map(|(number, name)| format!("{number} is {name}")).collect();
     let more = if streams.len() > SHOWN_MAX { ", ..." } else { "" };
     format!(" ({}{more})", shown.join(", "))

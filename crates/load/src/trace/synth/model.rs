@@ -159,7 +159,7 @@ impl Learner {
 
     fn apps(&self, info: &TraceInfo, span_bytes: u64) -> Vec<AppSpec> {
         let name = |stream: u32| {
-            let known = info.streams.get(stream as usize).cloned();
+            let known = info.streams.get(stream as usize).filter(|name| !name.is_empty()).cloned();
             known.unwrap_or_else(|| format!("stream {stream}")).replace('/', " ")
         };
         let programs = self.programs.iter();
