@@ -39,7 +39,7 @@ impl fmt::Display for Fault {
 
 /// A whole number.
 pub(crate) fn number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
-    scaled(text, 0, what)
+    decimal(text, 0, what)
 }
 
 /// A number in hexadecimal with `0x`, or a decimal one.
@@ -58,9 +58,33 @@ pub(crate) fn number_u32(text: &[u8], what: &'static str) -> Result<u32, Fault> 
     u32::try_from(number(text, what)?).map_err(|_| Fault::new(what, "a number below 2^32", text))
 }
 
-/// A number such as `12.5`, times 10^`digits`; further digits are cut off. With 9, seconds become
-/// ns.
+/// A number such as `12.5` or `7e-06`, times 10^`digits`; further digits are cut off. With 9,
+/// seconds become ns.
 pub(crate) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
+    let Some(at) = text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e')) else {
+        return decimal(text, digits, what);
+    };
+    let fault = || Fault::new(what, "a number", text);
+    let exponent = std::str::from_utf8(&text[at + 1..]).ok().and_then(|text| text.parse().ok());
+    let exponent: i32 = exponent.ok_or_else(fault)?;
+    let places = i64::from(digits) + i64::from(exponent);
+    match u32::try_from(places) {
+        Ok(places) if places <= DIGITS_MAX => decimal(&text[..at], places, what),
+        Ok(_) => Err(fault()),
+        // Whole ones first: the cut-off digits are the same.
+        Err(_) => {
+            let whole = decimal(&text[..at], 0, what)?;
+            let divisor = u32::try_from(-places).ok().and_then(|places| 10_u64.checked_pow(places));
+            Ok(divisor.map_or(0, |divisor| whole / divisor))
+        }
+    }
+}
+
+/// Most decimal digits of a number of 64 bits, less one.
+const DIGITS_MAX: u32 = 19;
+
+/// A number such as `12.5`, times 10^`digits`; further digits are cut off.
+fn decimal(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
     let fault = || Fault::new(what, "a number", text);
     let (mut value, mut point, mut decimals, mut any) = (0_u64, false, 0_u32, false);
     for &byte in text {
@@ -159,9 +183,22 @@ mod tests {
         assert_eq!(scaled(b"2", 9, "t"), Ok(2_000_000_000));
         assert_eq!(scaled(b"0.0000000019", 9, "t"), Ok(1));
         assert_eq!(scaled(b"7.", 3, "t"), Ok(7000));
-        for bad in [&b""[..], b".", b"-1", b"1e3", b"1.2.3", b"99999999999999999999", b" 1"] {
+        for bad in [&b""[..], b".", b"-1", b"1.2.3", b"99999999999999999999", b" 1"] {
             assert!(scaled(bad, 9, "t").is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn times_may_have_exponents_and_places_may_not() {
+        assert_eq!(scaled(b"7e-06", 9, "t"), Ok(7000));
+        assert_eq!(scaled(b"1.5E+2", 9, "t"), Ok(150_000_000_000));
+        assert_eq!(scaled(b"1.5e0", 3, "t"), Ok(1500));
+        assert_eq!(scaled(b"1234.5e-2", 0, "t"), Ok(12));
+        assert_eq!(scaled(b"9e-2000000000", 9, "t"), Ok(0));
+        for bad in [&b"1e"[..], b"e3", b"1e3e4", b"1e99", b"1e2.5", b"1e+-2", b"1e4294967296"] {
+            assert!(scaled(bad, 9, "t").is_err(), "{bad:?}");
+        }
+        assert!(number(b"1e3", "the offset").is_err(), "it may be rounded");
     }
 
     #[test]
