@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
 
+use super::clock::Clock;
 use super::format::{
-    BoxedInput, Format, FormatOptions, LineSource, Raw, RawSource, Reader, TimeUnit, detect,
+    BoxedInput, Event, Format, FormatOptions, LineSource, Raw, RawSource, Reader, TimeUnit, detect,
 };
 use super::input::Input;
 use super::plausible::Times;
@@ -20,6 +21,12 @@ const WINDOW: usize = 1 << 16;
 
 /// Most tracked completions; more than any queue has.
 const OUTSTANDING_MAX: usize = 1 << 16;
+
+const ONLY_ISSUES: &str =
+    "it holds no events of queueing (Q): its I/Os are the commands that the device received (D)";
+
+const NO_COMPLETIONS: &str =
+    "it holds no completions (C): queue depths and service times are unknown";
 
 /// Options for reading a file.
 #[derive(Clone, Debug, Default)]
@@ -40,21 +47,29 @@ pub struct ImportOptions {
 /// # Errors
 /// If the file cannot be read or has no known format.
 pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
-    let format_options = &options.format_options;
+    let mut options = options.clone();
     let input = Input::open(path)?;
     let format = options.format.map_or_else(|| detect(&input.head, &input.what), Ok)?;
-    format.check(format_options, &input.what)?;
+    format.check(&options.format_options, &input.what)?;
+    let event = &mut options.format_options.event;
+    let has_only_issues = event.is_none() && format.has_only_issues(&input.head);
+    if has_only_issues {
+        *event = Some(Event::Issue);
+    }
+    let format_options = &options.format_options;
     let (raw, what) = match format.reader() {
         Reader::Ordered(open) => return Ok(chosen(open(input)?, &options.streams)),
         Reader::Raw(open) => open(input, format_options)?,
         Reader::Lines(_) | Reader::Columns(_) => {
-            (lines(format, input.whole, &input.what, options)?, input.what)
+            (lines(format, input.whole, &input.what, &options)?, input.what)
         }
     };
     let source = format!("{what}, {}", format.name());
     let mut ordered = Ordered::new(raw, source, options.streams.clone());
     ordered.addresses = format.addresses(format_options);
     ordered.time_unit = format.time_unit(format_options);
+    ordered.clock.counter_ns = format.counter_ns(format_options);
+    ordered.has_only_issues = has_only_issues;
     Ok(Box::new(ordered))
 }
 
@@ -84,13 +99,15 @@ pub(super) fn chosen(source: Box<dyn Source>, streams: &StreamSet) -> Box<dyn So
 
 /// Records in order of time, with time from the first one and queue depths.
 pub struct Ordered {
-    raw: Box<dyn RawSource>,
+    clock: Clock,
     source: String,
     origin: Origin,
     streams: StreamSet,
     addresses: Addresses,
     /// The unit of the file's times; `None` if there is no choice.
     time_unit: Option<TimeUnit>,
+    /// Whether its I/Os are the events of issue because it holds none of queueing.
+    has_only_issues: bool,
     ios: u64,
     /// I/Os read ahead; those from `next` on are still to come, sorted up to the last refill.
     window: Vec<Raw>,
@@ -108,12 +125,13 @@ impl Ordered {
     #[must_use]
     pub fn new(raw: Box<dyn RawSource>, source: String, streams: StreamSet) -> Self {
         Self {
-            raw,
+            clock: Clock::new(raw, None),
             source,
             origin: Origin::Imported,
             streams,
             addresses: Addresses::Shared,
             time_unit: None,
+            has_only_issues: false,
             ios: 0,
             window: Vec::new(),
             next: 0,
@@ -139,7 +157,7 @@ impl Ordered {
         self.window.drain(..self.next);
         self.next = 0;
         while self.window.len() < 2 * WINDOW {
-            let Some(raw) = self.raw.next_raw()? else {
+            let Some(raw) = self.clock.next_raw()? else {
                 self.ended = true;
                 break;
             };
@@ -161,6 +179,9 @@ impl Ordered {
         record.issue_ns = since.unwrap_or(self.last_ns);
         self.last_ns = record.issue_ns;
         self.ios += 1;
+        if self.clock.raw().lacks_completions() {
+            record.queue_depth = 0;
+        }
         if let Some(service_ns) = raw.service_ns {
             record.queue_depth = self.depth.issued(record.issue_ns, service_ns);
         }
@@ -182,7 +203,7 @@ impl Source for Ordered {
         TraceInfo {
             origin: self.origin,
             source: self.source.clone(),
-            streams: self.raw.stream_names(),
+            streams: self.clock.raw().stream_names(),
             epoch_ns: self.epoch_ns.unwrap_or(0),
             addresses: self.addresses,
             volumes: vec![],
@@ -193,12 +214,19 @@ impl Source for Ordered {
     }
 
     fn problems(&self) -> Problems {
-        let mut problems = self.raw.problems();
+        let mut problems = self.clock.raw().problems();
+        self.clock.add_to(&mut problems);
         problems.late_ios += self.late_ios;
         problems.other_devices += self.other_devices;
         let (unit, ios, length_ns) = (self.time_unit, self.ios, self.last_ns);
         problems.time_doubt =
             Times { unit, ios, epoch_ns: self.epoch_ns.unwrap_or(0), length_ns }.doubt();
+        if self.has_only_issues {
+            problems.remarks.push(ONLY_ISSUES.to_owned());
+        }
+        if ios > 0 && self.clock.raw().lacks_completions() {
+            problems.remarks.push(NO_COMPLETIONS.to_owned());
+        }
         problems
     }
 }

@@ -1,9 +1,9 @@
 //! Traces: the commands of a system to its drive, one record for each I/O.
 //!
 //! ```text
-//! trace files of others -> format (one file a format) -> order -> depth --+
-//! own columnar file     -> store -----------------------------------------+-> placed -> Source
-//! scenario description  -> synth -----------------------------------------+
+//! trace files of others -> format (one file a format) -> clock -> order -> depth --+
+//! own columnar file     -> store --------------------------------------------------+-> placed -> Source
+//! scenario description  -> synth --------------------------------------------------+
 //!
 //! Source -> stats, store, export, replay
 //! ```
@@ -14,6 +14,7 @@
 //!
 //! Reading order: [`record`], [`source`], [`streams`], [`format`], [`store`], [`stats`], [`synth`].
 
+mod clock;
 pub mod error;
 pub mod export;
 pub mod format;

@@ -30,13 +30,22 @@ pub struct Problems {
     pub other_lines: u64,
     /// I/Os of other devices or streams than the selected one (or the first one).
     pub other_devices: u64,
+    /// I/Os that stood behind later ones and were sorted by time, those of `late_ios` included.
+    pub moved_ios: u64,
     /// I/Os out of order beyond the window, whose time became that of the preceding one.
     pub late_ios: u64,
+    /// Times that the clock went back; what follows was put behind what came before.
+    pub clock_restarts: u64,
+    /// Times that the clock wrapped, a counter of 32 bits.
+    pub clock_wraps: u64,
     /// I/Os whose content a format cannot express, omitted on writing.
     pub not_expressible: u64,
     /// A doubt about the times, in a sentence, or `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_doubt: Option<String>,
+    /// What the file cannot tell, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 impl Problems {
@@ -53,8 +62,7 @@ impl Problems {
     /// Whether there was no problem.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { bad_lines, other_devices, late_ios, not_expressible, time_doubt, .. } = self;
-        bad_lines + other_devices + late_ios + not_expressible == 0 && time_doubt.is_none()
+        self.sentences().is_empty()
     }
 
     /// One sentence for each kind of problem.
@@ -71,9 +79,27 @@ impl Problems {
         };
         say(self.bad_lines, "lines could not be read");
         say(self.other_devices, "I/Os of other devices were left out");
+        let sorted = self.moved_ios.saturating_sub(self.late_ios);
+        say(sorted, "I/Os stood behind later ones and were sorted by time");
         say(self.late_ios, "I/Os stood too far out of order; their time was moved up");
         say(self.not_expressible, "I/Os cannot be expressed in this format and were left out");
+        let times =
+            |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        if self.clock_restarts > 0 {
+            sentences.push(format!(
+                "the clock of the trace went back {}: what follows was put behind what came before, as recordings one \
+                 after the other; sort the file by time first if they ran at the same time",
+                times(self.clock_restarts)
+            ));
+        }
+        if self.clock_wraps > 0 {
+            sentences.push(format!(
+                "the clock of the trace, a counter of 32 bits, wrapped {}: its times go on from there",
+                times(self.clock_wraps)
+            ));
+        }
         sentences.extend(self.time_doubt.clone());
+        sentences.extend(self.remarks.iter().cloned());
         sentences
     }
 }

@@ -30,7 +30,13 @@ pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
                 info.source
             );
         }
-        Format::Text => show::print(&info, &summary),
+        Format::Text => {
+            // What the file itself made its reader say was told above.
+            let told = source.problems().sentences();
+            let mut info = info;
+            info.warnings.retain(|warning| !told.contains(warning));
+            show::print(&info, &summary);
+        }
         Format::Json => {
             let published = info.published.as_ref();
             let comparison = published.map(|published| comparison::pairs(published, &summary));

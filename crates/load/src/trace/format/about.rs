@@ -13,6 +13,9 @@ pub(crate) struct About {
     pub(crate) name: &'static str,
     /// The unit of its times by definition, or `None` if the file states it or there is no other.
     pub(crate) time_unit: Option<TimeUnit>,
+    /// The unit of times without a choice that may be a counter of 32 bits, or `None` if they are
+    /// none.
+    pub(crate) counter: Option<TimeUnit>,
     /// Relation of its streams to addresses: disks, volumes and files have their own.
     pub(crate) addresses: Addresses,
     /// Whether it has events of the Linux block layer, one kind of which counts as the I/O.
@@ -58,6 +61,7 @@ impl About {
         Self {
             name,
             time_unit: None,
+            counter: None,
             addresses: Addresses::Shared,
             has_events: false,
             has_waits: false,

@@ -1,7 +1,8 @@
 //! The format of a file, by its content alone.
 
 use super::about::{About, Signs};
-use super::{Format, FormatOptions, Parsed, names};
+use super::parts::lines::without_bom;
+use super::{Event, Format, FormatOptions, Parsed, names};
 use crate::trace::TraceError;
 use crate::trace::input::HEAD_BYTES;
 
@@ -73,14 +74,17 @@ fn score(format: Format, head: &[u8]) -> usize {
     if !matches!(format.0.signs, Signs::Lines(may_be) if may_be(head)) {
         return 0;
     }
-    let Some(mut parser) = format.lines(&FormatOptions::default()) else { return 0 };
+    // The events of a block trace may be those of issue alone.
+    let event = format.has_only_issues(head).then_some(Event::Issue);
+    let options = FormatOptions { event, ..FormatOptions::default() };
+    let Some(mut parser) = format.lines(&options) else { return 0 };
     // The last line may be cut.
     let whole = if head.len() < HEAD_BYTES {
         head
     } else {
         &head[..head.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
     };
-    let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let lines = without_bom(whole).split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let (mut good, mut bad) = (0_usize, 0);
     for line in lines.filter(|line| !line.is_empty()).take(LINES_MAX) {
         match parser.parse(line) {

@@ -15,6 +15,7 @@ mod sets;
 mod tools;
 
 use std::fmt;
+use std::io::Cursor;
 use std::str::FromStr;
 
 use super::{Addresses, TraceError};
@@ -72,6 +73,33 @@ impl Format {
     pub(super) fn time_unit(self, options: &FormatOptions) -> Option<TimeUnit> {
         let told = options.csv.as_ref().map(CsvSpec::time_unit);
         options.time_unit.or(told).or(self.0.time_unit)
+    }
+
+    /// Length of a step of its clock in ns if that may be a counter of 32 bits, or `None` if it is
+    /// none: seconds, dates and ticks since 1601 need more bits.
+    pub(super) fn counter_ns(self, options: &FormatOptions) -> Option<u64> {
+        let unit = self.time_unit(options).or(self.0.counter)?;
+        let is_counter =
+            matches!(unit, TimeUnit::Nanoseconds | TimeUnit::Microseconds | TimeUnit::Milliseconds);
+        unit.unit_ns().filter(|_| is_counter)
+    }
+
+    /// Whether a block trace that begins with `head` has events of issue and none of queueing.
+    pub(super) fn has_only_issues(self, head: &[u8]) -> bool {
+        let has = |event| {
+            let options = FormatOptions { event: Some(event), ..FormatOptions::default() };
+            let head = Box::new(Cursor::new(head.to_vec()));
+            let raw: Option<Box<dyn RawSource>> = match (self.lines(&options), &self.0.reader) {
+                (Some(parser), _) => Some(Box::new(LineSource::new(head, "", parser))),
+                (None, Reader::Raw(_)) => {
+                    let source = BlktraceSource::new(vec![(String::new(), head)], event);
+                    source.ok().map(|source| Box::new(source) as Box<dyn RawSource>)
+                }
+                _ => None,
+            };
+            raw.is_some_and(|mut raw| matches!(raw.next_raw(), Ok(Some(_))))
+        };
+        self.0.has_events && has(Event::Issue) && !has(Event::Queue)
     }
 
     /// Relation of its streams to addresses.

@@ -41,6 +41,11 @@ pub trait LineFormat {
     fn stream_names(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Whether depths come from events of completion, and there was none.
+    fn lacks_completions(&self) -> bool {
+        false
+    }
 }
 
 /// I/Os in the order of the file.
@@ -57,5 +62,10 @@ pub trait RawSource {
     /// Names of the streams so far, if the file has names.
     fn stream_names(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether depths come from events of completion, and there was none so far.
+    fn lacks_completions(&self) -> bool {
+        false
     }
 }

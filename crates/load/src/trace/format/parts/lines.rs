@@ -53,10 +53,16 @@ impl LineSource {
     }
 }
 
+/// A text without the byte order mark that some editors and spreadsheets put in front.
+pub(crate) fn without_bom(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
 impl RawSource for LineSource {
     fn next_raw(&mut self) -> Result<Option<Raw>, TraceError> {
         while self.next_line()? {
             let line = self.line.trim_ascii_end();
+            let line = if self.number == 1 { without_bom(line) } else { line };
             if line.is_empty() {
                 continue;
             }
@@ -76,6 +82,10 @@ impl RawSource for LineSource {
 
     fn stream_names(&self) -> Vec<String> {
         self.format.stream_names()
+    }
+
+    fn lacks_completions(&self) -> bool {
+        self.format.lacks_completions()
     }
 }
 

@@ -21,9 +21,11 @@ use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{
     Fault, hex_or_number, io, number, number_u32, separated,
 };
+use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineFormat, Parsed, Raw};
 
 pub(super) static FORMAT: About = About {
+    counter: Some(TimeUnit::Microseconds),
     addresses: Addresses::OfEach,
     ..About::of_lines("ms-production", |_, _| Box::new(MsProduction::default()))
 };

@@ -16,11 +16,15 @@ use base::OpKind;
 use crate::trace::format::about::{About, NamedSource, Reader, Signs};
 use crate::trace::format::options::FormatOptions;
 use crate::trace::format::parts::binary::BinaryInput;
+use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{Raw, RawSource};
 use crate::trace::input::{BoxedInput, Input};
 use crate::trace::{Problems, Record, TraceError};
 
-pub(super) static FORMAT: About = About::new("vscsi", Signs::Records(is_vscsi), Reader::Raw(open));
+pub(super) static FORMAT: About = About {
+    counter: Some(TimeUnit::Microseconds),
+    ..About::new("vscsi", Signs::Records(is_vscsi), Reader::Raw(open))
+};
 
 fn open(input: Input, _: &FormatOptions) -> Result<NamedSource, TraceError> {
     let source = VscsiSource::new(input.whole, &input.head, &input.what)?;

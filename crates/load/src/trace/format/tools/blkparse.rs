@@ -127,6 +127,10 @@ impl LineFormat for Blkparse {
         let event = BlockEvent { time_ns, offset, bytes, action, asked, flags, pid, device };
         Ok(self.events.take(&event))
     }
+
+    fn lacks_completions(&self) -> bool {
+        self.events.lacks_completions()
+    }
 }
 
 fn is_summary(line: &[u8]) -> bool {

@@ -307,6 +307,10 @@ impl RawSource for BlktraceSource {
         Ok(None)
     }
 
+    fn lacks_completions(&self) -> bool {
+        self.events.lacks_completions()
+    }
+
     fn problems(&self) -> Problems {
         let mut all = Problems {
             other_lines: self.other_lines,

@@ -52,11 +52,18 @@ pub(super) struct BlockEvents {
     device: Option<u32>,
     /// Byte ranges in progress; a flush without data has an empty one.
     outstanding: Vec<(u64, u64)>,
+    /// Whether an I/O was seen to end.
+    has_completions: bool,
 }
 
 impl BlockEvents {
     pub(super) fn new(event: Event) -> Self {
-        Self { event, device: None, outstanding: Vec::new() }
+        Self { event, device: None, outstanding: Vec::new(), has_completions: false }
+    }
+
+    /// Whether no I/O of the device was seen to end, so that depths are only counts of I/Os.
+    pub(super) fn lacks_completions(&self) -> bool {
+        !self.has_completions
     }
 
     pub(super) fn take(&mut self, event: &BlockEvent) -> Parsed {
@@ -72,6 +79,7 @@ impl BlockEvents {
         match event.action {
             Action::Complete => {
                 if ours {
+                    self.has_completions = true;
                     self.completed(event);
                 }
                 Parsed::Other

@@ -12,10 +12,12 @@ use crate::trace::format::about::About;
 use crate::trace::format::options::WaitUnit;
 use crate::trace::format::parts::fields::{Fault, io, next, number, words};
 use crate::trace::format::parts::names::Names;
+use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineFormat, Parsed};
 use crate::trace::{Addresses, Flags};
 
 pub(super) static FORMAT: About = About {
+    counter: Some(TimeUnit::Microseconds),
     addresses: Addresses::OfEach,
     has_waits: true,
     ..About::of_lines("iolog", |options, _| {
