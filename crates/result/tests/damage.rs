@@ -6,11 +6,13 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use base::{Completion, Data, Nanos, Op, OpKind, Status};
 use common::{add_phase, load_rows, phase, run_named, without_checksums};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use result::rows::PhaseRows;
 use result::schema::{Run, RunStatus};
+use result::store::ios::{IOS_FILE, IosChoice, IosPhase, IosWriter, NO_JOB, WhenFull};
 use result::store::{LATENCY_FILE, RUN_FILE, RunDir, RunWriter, SERIES_FILE, StoreError};
 
 /// A run of a fill, a purge without rows, and a load.
@@ -287,4 +289,73 @@ fn a_column_that_adds_up_to_the_impossible_is_told() {
     let error = RunDir::open(&dir).unwrap().check().unwrap_err().to_string();
     let what = "`die_busy_ns` of series.parquet adds up to more than 2^60";
     assert!(error.contains(what), "{error}");
+}
+
+/// A run of one phase with `ios.parquet` of 300 reads.
+fn write_with_ios(library: &Path) -> PathBuf {
+    let mut run = run_named("r");
+    let mut writer = RunWriter::create(library, &run).unwrap();
+    let mut ios = IosWriter::create(writer.path(), IosChoice::All, 1, WhenFull::Wait).unwrap();
+    let phase =
+        IosPhase { index: 0, name: "load".to_owned(), jobs: vec![], start: Nanos(0), lanes: 1 };
+    for tap in &mut ios.taps(phase) {
+        for at in 0..300 {
+            let (kind, data, offset) = (OpKind::Read, Data::Incompressible, at * 4096);
+            let op = Op { kind, data, fua: false, placement: 0, len: 4096, tag: 0, offset };
+            let (submitted, done) = (Nanos(at), Nanos(at + 100 + at % 7));
+            let end = Completion { tag: 0, status: Status::Ok, submitted, done };
+            tap.add(&op, submitted, &end, NO_JOB);
+        }
+    }
+    add_phase(&mut writer, &mut run, "load", &short(1));
+    assert!(ios.finish().enter(IosChoice::All, &mut run).is_empty());
+    writer.finish(&run).unwrap();
+    writer.path().to_owned()
+}
+
+/// Gives a forged Parquet file the checksum of its bytes, as a forger would.
+fn reseal(bytes: &mut [u8]) {
+    const MARKER: &[u8] = b"ssdlab.crc32\x18\x08";
+    let Some(at) = bytes.windows(MARKER.len()).rposition(|window| window == MARKER) else { return };
+    let place = at + MARKER.len()..at + MARKER.len() + 8;
+    let Some(text) = bytes.get_mut(place.clone()) else { return };
+    text.copy_from_slice(b"00000000");
+    let sum = format!("{:08x}", crc32fast::hash(bytes));
+    bytes[place].copy_from_slice(sum.as_bytes());
+}
+
+/// Every byte of `ios.parquet` as a large number, under a checksum that fits: counts of rows, groups,
+/// pages and values, lengths and places among them; and every kind of a cut.
+#[test]
+fn forged_counts_in_single_commands_take_little_memory() {
+    let library = tempfile::tempdir().unwrap();
+    let dir = write_with_ios(library.path());
+    let path = dir.join(IOS_FILE);
+    let whole = fs::read(&path).unwrap();
+    let opened = RunDir::open(&dir).unwrap();
+    let rows = || {
+        let mut rows = 0;
+        let read = opened.ios(|part| rows += part.kinds.len());
+        (read.is_ok(), rows)
+    };
+    assert_eq!(rows(), (true, 300));
+    for at in 0..whole.len() {
+        for forged in [&[0xff][..], &[0xfe, 0xff, 0xff, 0xff, 0x0f]] {
+            let mut bytes = whole.clone();
+            let end = (at + forged.len()).min(bytes.len());
+            bytes[at..end].copy_from_slice(&forged[..end - at]);
+            reseal(&mut bytes);
+            fs::write(&path, &bytes).unwrap();
+            let (_, rows) = rows();
+            assert!(rows <= 64 * whole.len(), "{rows} rows at {at}");
+        }
+    }
+    for length in (0..whole.len()).step_by(61) {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(!rows().0, "{length} bytes of {}", whole.len());
+    }
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak_kib: u64 = peak.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(peak_kib < 256 << 10, "{peak_kib} KiB");
 }
