@@ -178,8 +178,16 @@ mod tests {
             ("design = 'adaptive'\npoints = 9\n[vary]\na = { from = 0.0, to = 1.0 }", "goal"),
             ("goal = 'waf_steady'\n[vary]\na = [1]", "adaptive"),
             (
-                "design = 'adaptive'\ngoal = 'g'\npoints = 9\n[vary]\na = { from = 1, to = 9 }",
+                "design = 'adaptive'\ngoal = 'waf_steady'\npoints = 9\n[vary]\na = { from = 1, to = 9 }",
                 "quarter",
+            ),
+            (
+                "metrics = ['waf_steady', 'latency_ns_p9x']\n[vary]\na = [1]",
+                "there is no metric `latency_ns_p9x`",
+            ),
+            (
+                "design = 'adaptive'\ngoal = 'waff'\npoints = 9\n[vary]\na = { from = 0.0, to = 1.0 }",
+                "there is no metric `waff`",
             ),
             ("points = 3\n[vary]\na = [1]", "grid"),
             ("design = 'lhs'\npoints = 9\n[vary]\na = { from = 1, to = 2, steps = 2 }", "draws"),

@@ -114,6 +114,12 @@ impl Spec {
         if let Some(twice) = self.vary.keys().find(|name| self.fixed.contains_key(*name)) {
             return Err(usage(format!("`{twice}` is in [fixed] and in [vary]; leave one away")));
         }
+        let mut wanted = self.metrics.iter().chain(&self.goal);
+        if let Some(unknown) = wanted.find(|name| result::metrics::find(name).is_none()) {
+            return Err(usage(format!(
+                "there is no metric `{unknown}`; docs/metrics.md lists all of them"
+            )));
+        }
         for (name, axis) in &self.vary {
             axis.check(name, self.design)?;
         }
