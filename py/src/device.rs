@@ -15,8 +15,10 @@ use crate::errors::Failure;
 /// Commands between two looks at the signals.
 const LOOK_EVERY: usize = 1 << 16;
 
-/// Completions as arrays: number of the command, times of submission and end in ns, errno.
+/// Completions as arrays: number of the command, the times at which it was due, submitted and ended
+/// in ns, errno.
 type Arrays<'py> = (
+    Bound<'py, PyArray1<u64>>,
     Bound<'py, PyArray1<u64>>,
     Bound<'py, PyArray1<u64>>,
     Bound<'py, PyArray1<u64>>,
@@ -34,6 +36,8 @@ struct State {
     free_tags: Vec<u32>,
     /// Number of the command of each tag.
     numbers: Vec<u64>,
+    /// Time at which the command of each tag was due; `None` in a closed loop.
+    due_ns: Vec<Option<u64>>,
     next_number: u64,
     reaped: Vec<Completion>,
     ended: Ended,
@@ -43,6 +47,7 @@ struct State {
 #[derive(Default)]
 struct Ended {
     numbers: Vec<u64>,
+    due_ns: Vec<u64>,
     submitted_ns: Vec<u64>,
     done_ns: Vec<u64>,
     errnos: Vec<i32>,
@@ -52,6 +57,7 @@ impl Ended {
     fn arrays(self, py: Python<'_>) -> Arrays<'_> {
         (
             PyArray1::from_vec(py, self.numbers),
+            PyArray1::from_vec(py, self.due_ns),
             PyArray1::from_vec(py, self.submitted_ns),
             PyArray1::from_vec(py, self.done_ns),
             PyArray1::from_vec(py, self.errnos),
@@ -133,6 +139,7 @@ impl State {
             }
             let Some(tag) = self.free_tags.pop() else { continue };
             self.numbers[tag as usize] = self.next_number;
+            self.due_ns[tag as usize] = batch.at_ns.as_ref().map(|at_ns| at_ns[index]);
             self.next_number += 1;
             self.drive.submit(&[batch.op(index, tag)]);
         }
@@ -158,6 +165,7 @@ impl State {
         for Completion { tag, status, submitted, done } in self.reaped.drain(..) {
             self.free_tags.push(tag);
             self.ended.numbers.push(self.numbers[tag as usize]);
+            self.ended.due_ns.push(self.due_ns[tag as usize].unwrap_or(submitted.0));
             self.ended.submitted_ns.push(submitted.0);
             self.ended.done_ns.push(done.0);
             self.ended.errnos.push(match status {
@@ -214,6 +222,7 @@ impl Device {
             depth: depth as usize,
             free_tags: (0..depth).rev().collect(),
             numbers: vec![0; depth as usize],
+            due_ns: vec![None; depth as usize],
             next_number: 0,
             reaped: Vec::new(),
             ended: Ended::default(),

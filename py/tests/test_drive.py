@@ -57,6 +57,23 @@ def test_a_shallow_queue_and_an_open_loop() -> None:
     assert (np.sort(times) == due).all()
 
 
+def test_latency_counts_from_the_due_time() -> None:
+    drive = small()
+    start = drive.now_ns
+    burst = np.full(1000, start, dtype=np.uint64)
+    parts = [drive.submit("write", np.arange(1000) * 4096, at_ns=burst), drive.drain()]
+    due, submitted, latency, device = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("due_ns", "submitted_ns", "latency_ns", "device_latency_ns")
+    )
+    assert (due == start).all() and submitted.max() > start
+    assert (latency == device + (submitted - due)).all()
+    # Of 1,000 commands 32 go in at once; the others wait for room, most of their time.
+    assert np.percentile(latency, 99) > 4 * np.percentile(device, 99)
+    closed = drive.submit("write", [0, 4096, 8192], queue_depth=1)
+    assert (closed.latency_ns == closed.device_latency_ns).all()
+
+
 def test_time_passes_and_telemetry_counts() -> None:
     drive = small()
     drive.record(1_000_000)

@@ -25,16 +25,23 @@ class Completions:
     """Commands that have ended, in the order of their ends.
 
     `number` counts the commands of a drive from 0 on, in the order of their submission; times are ns on
-    the drive's clock; `errno` is 0 for success.
+    the drive's clock; `due_ns` is the time of `at_ns`, or that of the submission in a closed loop; `errno`
+    is 0 for success.
     """
 
     number: NDArray[np.uint64]
+    due_ns: NDArray[np.uint64]
     submitted_ns: NDArray[np.uint64]
     done_ns: NDArray[np.uint64]
     errno: NDArray[np.int32]
 
     @property
     def latency_ns(self) -> NDArray[np.uint64]:
+        """Times from the due time to the end, in ns: with `at_ns` the wait for room in the queue counts."""
+        return self.done_ns - self.due_ns
+
+    @property
+    def device_latency_ns(self) -> NDArray[np.uint64]:
         """Times from submission to end, in ns."""
         return self.done_ns - self.submitted_ns
 
@@ -156,7 +163,8 @@ class Drive:
         """Issues commands in order, and returns the commands that have ended meanwhile.
 
         In a closed loop (without `at_ns`) a command is issued as soon as fewer than `queue_depth` are
-        outstanding (default: as many as the drive takes). With `at_ns` it waits for its time as well. The
+        outstanding (default: as many as the drive takes). With `at_ns` it waits for its time as well, and
+        its latency counts from then. The
         last commands stay outstanding, so that the queue stays full from one call to the next; `drain`
         waits for them.
 

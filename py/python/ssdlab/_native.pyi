@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Path = str | PathLike[str]
-_Ended = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32]]
+_Times = NDArray[np.uint64]
+_Ended = tuple[NDArray[np.uint64], _Times, _Times, _Times, NDArray[np.int32]]
 
 class Device:
     def __new__(cls, spec: str) -> Device: ...
