@@ -12,6 +12,7 @@ import { answer } from "./view/first/answer";
 import { drivesSection } from "./view/first/drives";
 import { glance } from "./view/first/glance";
 import { pairSection } from "./view/first/pair";
+import { wholeNote } from "./view/first/whole";
 import { consistency } from "./view/graphs/consistency";
 import { latency } from "./view/graphs/latency";
 import { controls } from "./view/page/controls";
@@ -192,7 +193,7 @@ function showFirst(root: HTMLElement, report: Report, hash: string, back?: HTMLE
     h("p", { class: "notice notice-warn" }, "This report was made by a newer ssdlab than this page knows.");
   const skip = h("button", { type: "button", class: "skip", onclick: skipToMain }, "Skip to the results");
   const first = [
-    header(library, app.store, answer(app)),
+    header(library, app.store, wholeNote(app.products), answer(app)),
     newer || null,
     glance(app, (within) => colorProducts(app, within)),
     drivesSection(library),

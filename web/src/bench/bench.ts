@@ -2,15 +2,16 @@
 
 import { ranked } from "../app";
 import { figureOf } from "../data/figures";
-import { moment } from "../data/format";
+import { moment, nameText } from "../data/format";
 import { titleOf } from "../data/headlines";
 import type { Product } from "../data/products";
 import type { Report } from "../data/schema.gen";
 import { heading } from "../data/tests";
 import { h } from "../dom";
 import { firstState, Store } from "../state";
+import { wholeNote } from "../view/first/whole";
 import { plainPage } from "../view/page/empty";
-import { themeButton } from "../view/page/header";
+import { themeButton, titleHeading } from "../view/page/header";
 import { applyTheme, rememberedTheme } from "../view/page/theme";
 import { BASKET_MAX, type Choice, choiceOf, keptOf, listHash, liveHash, openHash, routeOf } from "./address";
 import { filtered } from "./filter";
@@ -196,7 +197,7 @@ class BenchList {
       this.listHolder.replaceChildren(h("p", { class: "notice" }, "No run fits these choices."));
       return;
     }
-    this.store.set({ variant: this.choice.area || "default" });
+    this.store.set({ variant: nameText(this.choice.area || "default") });
     const ranking = ranked({ ...this.books, products: shown, store: this.store }, by.test, by.metric);
     this.listHolder.replaceChildren(list(ranking, titleOf(by.test, figureOf(by.metric)), this.basket()));
   }
@@ -258,12 +259,13 @@ class BenchList {
         h("p", { class: "overline" }, rows.tool_version),
         themeButton(this.store),
       ),
-      h("h1", {}, rows.title),
+      titleHeading(rows.title),
       h(
         "p",
         { class: "quiet" },
         `${rows.runs.length} runs of ${drives} drives: ${drives - measured} simulated, ${measured} not.`,
       ),
+      wholeNote(products),
     );
   }
 

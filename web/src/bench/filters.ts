@@ -1,8 +1,9 @@
 // The choices above the list: words, a value for each field, the ranked figure and its spare area.
 
 import { figureOf } from "../data/figures";
+import { nameText } from "../data/format";
 import { HEADLINES, titleOf } from "../data/headlines";
-import { byVariant, spareLabel } from "../data/load";
+import { byVariant, spareLabel, variantsTitle } from "../data/load";
 import { type Product, runsOf } from "../data/products";
 import { figuresOfTest } from "../data/ranking";
 import { heading, inOrder } from "../data/tests";
@@ -78,8 +79,8 @@ function fieldChoice(products: readonly Product[], { filter }: Choice, field: Fi
       field,
       [
         option("", "any", chosen),
-        ...options.map(({ value, label, count }) => option(value, `${label} (${count})`, chosen)),
-        ...(known || chosen === "" ? [] : [option(chosen, `${chosen} (0)`, chosen)]),
+        ...options.map(({ value, label, count }) => option(value, `${nameText(label)} (${count})`, chosen)),
+        ...(known || chosen === "" ? [] : [option(chosen, `${nameText(chosen)} (0)`, chosen)]),
       ],
       (value) => change({ filter: changed(filter, field, value) }),
     ),
@@ -106,9 +107,9 @@ function areaChoice(products: readonly Product[], by: By, area: string, change: 
   const runs = products.flatMap((product) => runsOf(product, by.test));
   const variants = [...new Set(runs.map(({ view }) => view.span.variant))].sort(byVariant);
   if (variants.length < 2) return null;
-  const options = variants.map((variant) => option(variant, spareLabel(variant), area));
+  const options = variants.map((variant) => option(variant, spareLabel(nameText(variant)), area));
   return labelled(
-    "Spare area",
+    variantsTitle(variants),
     select("area", options, (value) => change({ area: value })),
   );
 }

@@ -1,7 +1,9 @@
 // The drives of a library in the order of a figure: a bar for each, its facts, its runs, and a place in the basket.
 
-import { bytes, moment, UNKNOWN } from "../data/format";
-import { spareLabel } from "../data/load";
+import { bytes, moment, nameText, UNKNOWN } from "../data/format";
+import { type Run, spareLabel } from "../data/load";
+import { lackOf, statusWord } from "../data/marks";
+import { fullName } from "../data/products";
 import type { Entry, Ranking } from "../data/ranking";
 import { heading } from "../data/tests";
 import { aside, h, later, scroller } from "../dom";
@@ -30,7 +32,7 @@ function pick(basket: Basket, key: string, name: string): HTMLElement {
   return box;
 }
 
-function barCell({ value, text, standing, reason, product }: Entry, length: number): HTMLElement {
+function barCell({ value, text, standing, reason, label, product }: Entry, length: number): HTMLElement {
   if (value === null) return h("td", { class: "bench-bar absent", title: reason }, reason);
   const unlike = standing === "unlike";
   return h(
@@ -45,20 +47,25 @@ function barCell({ value, text, standing, reason, product }: Entry, length: numb
       }),
     ),
     h("span", { class: "bench-value" }, text, unlike && " †"),
+    !unlike && label !== "" && h("span", { class: "mark-label", title: reason }, ` ${label}`),
     unlike && h("span", { class: "bench-reason quiet small" }, `not ranked: ${reason}`),
   );
 }
 
-function runRow(basket: Basket, { id, view, variant }: Entry["product"]["runs"][number]): HTMLElement {
+const LACKS = { incomplete: statusWord, quick: () => "quick", "not-steady": () => "not steady" };
+
+function runRow(basket: Basket, run: Run): HTMLElement {
+  const { id, view, variant } = run;
+  const lack = lackOf(run);
   const name = `${heading(view.test)}, ${spareLabel(variant)}`;
   return h(
     "li",
     {},
-    pick(basket, id, `${name} of ${view.target.name}, ${moment(view.started)}`),
+    pick(basket, id, `${name} of ${nameText(view.target.name)}, ${moment(view.started)}`),
     " ",
     h("a", { href: basket.link(id) }, name),
     ` · ${moment(view.started)}`,
-    view.status !== "complete" && ` · ${view.status}`,
+    lack && ` · ${LACKS[lack](run)}`,
   );
 }
 
@@ -89,7 +96,7 @@ function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
     h("td", { class: "bench-rank" }, rank),
     h(
       "th",
-      { scope: "row" },
+      { scope: "row", title: fullName(product.name, product.runs[0]) },
       sourceSign(product.source),
       aside(`${sourceWord(product.source)}: `),
       product.name,

@@ -1,9 +1,10 @@
 // The rows of a library as runs without their series: enough for every ranking of the page.
 
 import { type Library, libraryOf } from "../data/load";
+import { wordsOfMark } from "../data/marks";
 import { type Product, productsOf } from "../data/products";
 import type { RunView } from "../data/schema.gen";
-import type { FigureMark, LibraryRun, Library as Rows } from "./library.gen";
+import type { LibraryRun, Library as Rows } from "./library.gen";
 
 /** Of a run whose seconds nobody has fetched. */
 export const NO_SERIES: RunView["series"] = {
@@ -19,23 +20,15 @@ export const NO_SERIES: RunView["series"] = {
   controller_busy_share: [],
 };
 
-const WORDS: Record<FigureMark["kind"], string> = {
-  "too-few-commands": "too few commands for this percentile",
-  "at-least": "at least this much: latencies were cut short",
-  "late-end": "of a command that ended after its phase",
-  "two-regimes": "the pace changed within the range of this figure",
-  scaled: "not a figure of the whole drive: it was simulated below full size",
-};
-
 function viewOf(rows: Rows, run: LibraryRun): RunView[] {
   const [target, config] = [rows.drives[run.drive], rows.conditions[run.conditions]];
   if (!target || !config) return [];
-  const { name, test, suite_version, status, started, span, figures, origin, outcome } = run;
-  const marks = run.marks.map(({ metric, kind }) => ({ metric, kind, text: WORDS[kind] ?? kind }));
+  const { name, test, suite_version, status, started, span, figures, origin, outcome, quick } = run;
+  const marks = run.marks.map(({ metric, kind }) => ({ metric, kind, text: wordsOfMark(kind).reason }));
   return [
     {
       run_id: name,
-      ...{ test, suite_version, status, started, span, target, config, marks, origin },
+      ...{ test, suite_version, status, started, span, target, config, marks, origin, quick },
       metrics: figures,
       series: NO_SERIES,
       environment: {},

@@ -1,7 +1,8 @@
 // IOPS over time: the three graphs of the consistency test.
 
 import { type App, axesNow, color, type Shown } from "../app";
-import { metricOf } from "../data/figures";
+import { steadySecond } from "../data/events";
+import { heldOf, metricOf } from "../data/figures";
 import { iops, separated, shortCount } from "../data/format";
 import { describeSecond, type TipRow } from "../view/graphs/tooltip";
 import type { LinearScale, Scale } from "./axis";
@@ -100,7 +101,7 @@ function wholeMarks(shown: readonly Shown[]): Mark[] {
   const { run } = shown[0];
   const marks: Mark[] = [];
   const fall = metricOf(run, "fall_start_s");
-  const steady = metricOf(run, "steady_start_s");
+  const steady = steadySecond(run);
   const from = run.view.steady_from_s;
   if (fall !== null) marks.push({ axis: "x", value: fall, label: `falls at ${separated(fall)} s` });
   if (steady !== null && steady !== from) {
@@ -121,7 +122,7 @@ export class SteadyRun {
   ) {
     this.time = new TimeGraph(app, {
       id: log ? "graph-steady-log" : "graph-steady-linear",
-      name: `IOPS in steady state, ${log ? "log" : "linear"} scale`,
+      name: `IOPS of the last part of the load, ${log ? "log" : "linear"} scale`,
       height: GRAPH_HEIGHT.steady,
       axis: (scales) => scales.steady,
       y: (scales) => (log ? scales.iopsSteadyLog : scales.iopsSteadyLinear),
@@ -143,12 +144,12 @@ function missing(shown: readonly Shown[], axis: LinearScale): string | null {
   if (shown.length === 0) return "No run chosen.";
   if (shown.some(({ run }) => endOf(run) > Math.max(axis.min, run.view.steady_from_s))) return null;
   const end = separated(Math.round(endOf(shown[0].run)));
-  return `Ended after ${end} s, before the steady-state part begins at ${separated(axis.min)} s.`;
+  return `Ended after ${end} s, before the part of these graphs begins at ${separated(axis.min)} s.`;
 }
 
 function steadyMarks(shown: readonly Shown[]): Mark[] {
   if (shown.length !== 1) return [];
-  const mean = metricOf(shown[0].run, "iops_steady_mean");
+  const mean = heldOf(shown[0].run, "iops_steady_mean");
   if (mean === null) return [];
   return [
     { axis: "y", value: mean, label: `mean ${iops(Math.round(mean))}` },

@@ -3,6 +3,7 @@
 import { metricOf } from "./figures";
 import { seconds, separated } from "./format";
 import { isSmall, type Run } from "./load";
+import { marksOn } from "./marks";
 
 export type EventKind = "fall" | "steady" | "cache-full" | "reorganisation" | "stall";
 
@@ -63,16 +64,73 @@ function moment(kind: EventKind, second: number, label: string, text: string): R
   return { kind, second, lasts: 0, label, text };
 }
 
+/** Parts of the curve behind a second that must agree on its level, as the five rounds of the SNIA PTS. */
+const PARTS = 5;
+/** Largest range of their means, and largest rise or fall of the line through them, as shares of their mean. */
+const RANGE_MAX = 0.2;
+const DRIFT_MAX = 0.1;
+/** Fewer points than these are no level. */
+const POINTS_MIN = 2 * PARTS;
+
+function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let at = 0; at < values.length; at++) sum += values[at];
+  return sum / values.length;
+}
+
+/** Whether the curve keeps its level to its end, by the rule of the PTS on five parts of it. */
+export function keepsLevel(iops: Float64Array): boolean {
+  if (iops.length < POINTS_MIN) return false;
+  const cut = (part: number) => Math.round((part * iops.length) / PARTS);
+  const means = Array.from({ length: PARTS }, (_, part) => mean(iops.subarray(cut(part), cut(part + 1))));
+  const level = mean(means);
+  const middle = (PARTS - 1) / 2;
+  const slope = means.reduce((sum, value, part) => sum + (part - middle) * value, 0) / 10;
+  const range = Math.max(...means) - Math.min(...means);
+  return range <= RANGE_MAX * level && Math.abs(slope) * (PARTS - 1) <= DRIFT_MAX * level;
+}
+
+/** Above this write amplification the drive cleans, whatever it counts. */
+const CLEAN_WAF = 1.05;
+
+/** Whether the drive cleaned from a row on; null if it does not tell. */
+function cleansFrom({ columns: { waf, gcMoved } }: Run, row: number): boolean | null {
+  if (waf.length === 0 && gcMoved.length === 0) return null;
+  return (
+    gcMoved.subarray(row).some((value) => value > 0) || waf.subarray(row).some((value) => value > CLEAN_WAF)
+  );
+}
+
+function rowAt({ columns: { second } }: Run, wanted: number): number {
+  const row = second.findIndex((value) => value >= wanted);
+  return row < 0 ? second.length : row;
+}
+
 function fall(run: Run): RunEvent[] {
   const second = metricOf(run, "fall_start_s");
   if (second === null) return [];
   const text =
-    "The fall. The erased superblocks of the fresh drive are used up; from here on every write waits for cleaning.";
+    cleansFrom(run, rowAt(run, second)) === false
+      ? "The fall. The drive cleans nothing from here on, so its erased superblocks are not the reason."
+      : "The fall. The erased superblocks of the fresh drive are used up; from here on every write waits for cleaning.";
   return [moment("fall", second, `falls at ${separated(second)} s`, text)];
 }
 
-function steady(run: Run): RunEvent[] {
+/** Marks under which no second is the begin of steady state; a scale moves that second and leaves the state. */
+const UNSTEADY: readonly string[] = ["not-steady", "two-regimes", "interrupted", "few-samples"];
+
+/** The second from which the run keeps a level on a drive that cleans; null if there is none. */
+export function steadySecond(run: Run): number | null {
   const second = metricOf(run, "steady_start_s");
+  if (second === null || second <= 0) return null;
+  const marks = ["steady_start_s", "iops_steady_mean"].flatMap((metric) => marksOn(run, metric));
+  if (marks.some(({ kind }) => UNSTEADY.includes(kind))) return null;
+  const row = rowAt(run, second);
+  return cleansFrom(run, row) !== false && keepsLevel(run.columns.iops.subarray(row)) ? second : null;
+}
+
+function steady(run: Run): RunEvent[] {
+  const second = steadySecond(run);
   if (second === null) return [];
   const text =
     "Steady state. Cleaning moves as much as the writes need, and the pace no longer changes its level.";

@@ -5,6 +5,7 @@ import {
   csvField,
   duration,
   iops,
+  nameText,
   oneIn,
   percent,
   seconds,
@@ -15,6 +16,8 @@ import {
   withUnit,
 } from "./format";
 import { isImported, plainName, type Run, secondsAPoint } from "./load";
+import { own } from "./lookup";
+import { barOf, holds, marksOf, marksText } from "./marks";
 import { METRICS } from "./metrics.gen";
 
 /** A row of the catalogue, or an unknown figure. */
@@ -63,8 +66,8 @@ const OF_STEPS = new Map<string, Figure>();
 
 function stepFigure(name: string): Figure {
   const row = BY_STEP.find((row) => covers(row.name, name));
-  if (row) return { ...row, name, label: name, rowLabel: row.label };
-  return { name, label: name, chapter: OTHER, unit: "count", better: null, explanation: "" };
+  if (row) return { ...row, name, label: nameText(name), rowLabel: row.label };
+  return { name, label: nameText(name), chapter: OTHER, unit: "count", better: null, explanation: "" };
 }
 
 const SHOWN: Record<Unit, (value: number) => string> = {
@@ -91,18 +94,8 @@ function known(value: number | null | undefined): value is number {
 }
 
 export function metricOf(run: Run, name: string): number | null {
-  const value = run.view.metrics[name];
+  const value = own(run.view.metrics, name);
   return known(value) ? value : null;
-}
-
-/** The marks of a figure in words; empty if there are none. */
-export function marksOf(run: Run, name: string): string[] {
-  return run.view.marks.filter(({ metric }) => metric === name).map(({ text }) => text);
-}
-
-/** Whether a figure of a simulated drive below full size holds for the whole drive. */
-export function holds(run: Run, name: string): boolean {
-  return !run.view.marks.some(({ metric, kind }) => metric === name && kind === "scaled");
 }
 
 const FIRST_MINUTE = "iops_peak_mean_first_60s";
@@ -151,13 +144,10 @@ export function bestRuns(figure: Figure, classes: readonly (readonly Run[])[]): 
 }
 
 function comparable(figure: Figure, runs: readonly Run[]): Run[] {
-  return runs.filter((run) => run.view.status === "complete" && !isImported(run) && holds(run, figure.name));
+  return runs.filter((run) => !isImported(run) && barOf(run, figure.name) === "");
 }
 
-/**
- * An incomplete or imported run is no winner, nor a small drive by a figure that depends on the size; and a best needs at least
- * one that is worse.
- */
+/** An imported run is no winner, nor one whose figure a mark or its status bars; and a best needs one that is worse. */
 export function bestValue(figure: Figure, runs: readonly Run[]): number | null {
   if (!figure.better) return null;
   const values = comparable(figure, runs)
@@ -167,13 +157,16 @@ export function bestValue(figure: Figure, runs: readonly Run[]): number | null {
   return values.reduce((a, b) => (figure.better === "higher" ? Math.max(a, b) : Math.min(a, b)));
 }
 
-/** The table for spreadsheets: raw values under the stable names. */
+/** The table for spreadsheets: raw values under the stable names, and behind them the marks of runs that have some. */
 export function csv(runs: readonly Run[]): string {
-  const head = ["figure", "unit", ...runs.map((run) => `${plainName(run)}, ${run.variant}`)];
+  const marked = runs.filter(({ view }) => view.marks.length > 0);
+  const titled = (run: Run) => `${plainName(run)}, ${run.variant}`;
+  const head = ["figure", "unit", ...runs.map(titled), ...marked.map((run) => `${titled(run)}: marks`)];
   const rows = figuresIn(runs).map((figure) => [
     figure.name,
     figure.unit,
     ...runs.map((run) => metricOf(run, figure.name)),
+    ...marked.map((run) => marksText(run, figure.name)),
   ]);
   return [head, ...rows].map((row) => row.map(csvField).join(",")).join("\n");
 }
@@ -237,7 +230,8 @@ export function likeLoads(runs: readonly Run[]): Run[][] {
 }
 
 function differs(key: string, runs: readonly Run[]): boolean {
-  return new Set(runs.map((run) => JSON.stringify(run.view.config[key] ?? null))).size > 1;
+  const value = ({ view }: Run) => JSON.stringify(own(view.config, key) ?? null);
+  return new Set(runs.map(value)).size > 1;
 }
 
 /** Whether the runs have the same parameters; readers must know before they compare. */
@@ -249,8 +243,8 @@ export function differingConfig(runs: readonly Run[], classes: readonly (readonl
   });
 }
 
-/** The value of a figure, if it holds for the whole drive. */
-function heldOf(run: Run, name: string): number | null {
+/** The value of a figure, if no mark bars it. */
+export function heldOf(run: Run, name: string): number | null {
   return holds(run, name) ? metricOf(run, name) : null;
 }
 
@@ -259,7 +253,7 @@ export function summary(run: Run): string {
   const { second, iops: rate } = run.columns;
   if (second.length === 0) return "Nothing was measured.";
   const last = second[second.length - 1] + secondsAPoint(run);
-  const mean = metricOf(run, "iops_steady_mean");
+  const mean = heldOf(run, "iops_steady_mean");
   const first = heldOf(run, FIRST_MINUTE);
   const early = firstSeconds(run);
   const fall = heldOf(run, "fall_start_s");
@@ -273,6 +267,14 @@ export function summary(run: Run): string {
   return parts.join(" ");
 }
 
+/** The reason for which a run has no steady state, and its pace in place of it. */
+function unsteady(run: Run): string {
+  const why = marksOf(run, "iops_steady_mean").join("; ");
+  const fresh = metricOf(run, "iops_fresh_mean");
+  const pace = fresh === null ? "" : ` On a fresh drive it did ${iops(fresh)} IOPS on average.`;
+  return `no steady state was measured${why === "" ? "" : `: ${why}`}.${pace}`;
+}
+
 export function steadySummary(run: Run): string {
   const name = `${plainName(run)}, ${run.variant}`;
   const [mean, min, max, cv, below] = [
@@ -282,7 +284,8 @@ export function steadySummary(run: Run): string {
     "iops_steady_cv",
     "seconds_below_half_mean_share",
   ].map((metric) => metricOf(run, metric));
-  if (mean === null || min === null || max === null) return `${name}: no steady state was measured.`;
+  if (mean === null || min === null || max === null || !holds(run, "iops_steady_mean"))
+    return `${name}: ${unsteady(run)}`;
   if (!holds(run, "iops_steady_cv"))
     return `${name}: mean ${iops(mean)} IOPS. Evenness ${marksOf(run, "iops_steady_cv").join("; ")}.`;
   const parts = [`${name}: between ${iops(min)} and ${iops(max)} IOPS, mean ${iops(mean)}.`];

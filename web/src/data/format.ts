@@ -173,14 +173,42 @@ export function moment(rfc3339: string): string {
   return match ? `${match[1]} ${match[2]} UTC` : rfc3339;
 }
 
-/** Text that a spreadsheet would take for a formula, unless it is a number. */
-function isFormula(text: string): boolean {
-  return /^[=+\-@\t\r\n]/.test(text) && !Number.isFinite(Number(text));
+/** Control characters, separators of lines, and marks of direction: they hide letters, or turn those around them. */
+const HIDDEN = /(?![\t\n\r])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** A text from a file as readers can see it: a replacement character stands for each one that hides or turns letters. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, "\ufffd");
 }
 
-/** One CSV field, quoted only where needed; a name that looks like a formula is marked as text. */
+/** The beginning of a text that is longer than so many letters; no letter is cut in two. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  // A letter has two units at most.
+  const letters = [...text.slice(0, 2 * most)];
+  return letters.length <= most && text.length <= 2 * most ? text : `${letters.slice(0, most - 1).join("")}…`;
+}
+
+/** Letters of a name; more would push everything else off the screen. */
+const NAME_MAX = 80;
+
+/** A name from a file as readers can see it, and not too long. */
+export function nameText(name: string): string {
+  return visible(shortened(name, NAME_MAX));
+}
+
+/** Text that a spreadsheet would take for a formula, unless it is a number. */
+function isFormula(text: string): boolean {
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !Number.isFinite(Number(text));
+}
+
+/**
+ * One CSV field, quoted only where needed; a name that looks like a formula is marked as text. Some spreadsheets split
+ * at semicolons and tabs, too.
+ */
 export function csvField(value: string | number | null): string {
   if (value === null) return "";
-  const text = isFormula(String(value)) ? `'${value}` : String(value);
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const plain = visible(String(value));
+  const text = isFormula(plain) ? `'${plain}` : plain;
+  return /[",;\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,7 @@
 // The figures that answer first: one column each of the table at a glance, and the first bars of their chapters.
 
 import { type Figure, figureOf } from "./figures";
+import { nameText } from "./format";
 
 export interface Headline {
   test: string;
@@ -89,7 +90,7 @@ export function headlineOf(test: string, metric: string): Headline | undefined {
 export function titleOf(test: string, figure: Figure): string {
   const headline = headlineOf(test, figure.name);
   if (headline) return headline.title;
-  return figure.label === figure.name ? stepTitle(test, figure.name) : figure.label;
+  return figure.label === nameText(figure.name) ? stepTitle(test, figure.name) : figure.label;
 }
 
 /** `corners.random_read.mb_per_s` for people: the step, then the label of its row of the catalogue. */
@@ -103,5 +104,6 @@ function stepTitle(test: string, name: string): string {
     : [];
   const words = step.join(", ").replaceAll("_", " ");
   const label = rowLabel ?? name.split(".").at(-1)?.replaceAll("_", " ") ?? name;
-  return words === "" ? label : `${words[0].toUpperCase()}${words.slice(1)}: ${label.toLowerCase()}`;
+  const whole = words === "" ? label : `${words[0].toUpperCase()}${words.slice(1)}: ${label.toLowerCase()}`;
+  return nameText(whole);
 }

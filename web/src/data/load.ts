@@ -1,6 +1,7 @@
 // From the JSON in the page to runs with typed columns. Only `reportText` uses the DOM.
 
-import { sizeOf } from "./format";
+import { nameText, sizeOf } from "./format";
+import { own } from "./lookup";
 import type { Report, RunView, Target } from "./schema.gen";
 import { heading, isGraphed } from "./tests";
 
@@ -39,6 +40,7 @@ export interface Run {
 export interface Drive {
   /** Stable word for the URL. */
   key: string;
+  /** For people; the whole text of a very long one is in its runs. */
   name: string;
   badge: string | null;
   runs: Run[];
@@ -134,7 +136,7 @@ const BADGES: Record<string, string> = { simulated: "simulated", file: "file", n
 
 /** The badge that accompanies the name of the target everywhere. */
 export function badgeOf({ target, origin }: RunView): string | null {
-  const badge = BADGES[target.kind];
+  const badge = own(BADGES, target.kind);
   return origin ? [badge, "imported"].filter(Boolean).join(", ") : (badge ?? null);
 }
 
@@ -175,10 +177,14 @@ function identityOf({ runs }: Drive): string {
   return identity(runs[0].view);
 }
 
+/** Letters of a name in an address. */
+const SLUG_MAX = 60;
+
 function slug(name: string): string {
   return (
     name
       .toLowerCase()
+      .slice(0, SLUG_MAX)
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-|-$/g, "") || "drive"
   );
@@ -193,9 +199,9 @@ function unique(wanted: string, taken: Set<string>, join: string): string {
 
 /** Properties that may distinguish drives of one name. */
 const MARKS: ((target: Target) => string)[] = [
-  ({ serial }) => serial ?? "",
+  ({ serial }) => nameText(serial ?? ""),
   ({ capacity_bytes }) => sizeOf(capacity_bytes),
-  ({ firmware }) => (firmware ? `firmware ${firmware}` : ""),
+  ({ firmware }) => (firmware ? `firmware ${nameText(firmware)}` : ""),
 ];
 
 /** Two drives of one name must read differently: adds their differences. */
@@ -229,7 +235,7 @@ class Grouping {
       id: unique(view.run_id, this.ids, "-"),
       view,
       drive,
-      variant: unique(view.span.variant, variants, " #"),
+      variant: unique(nameText(view.span.variant), variants, " #"),
       simulated: view.target.kind === "simulated",
       columns: columnsOf(view),
     };
@@ -246,8 +252,8 @@ class Grouping {
   private driveOf(view: RunView): Drive {
     const known = this.byIdentity.get(identity(view));
     if (known) return known;
-    const { name } = view.target;
-    const drive: Drive = { key: unique(slug(name), this.keys, "-"), name, badge: badgeOf(view), runs: [] };
+    const key = unique(slug(view.target.name), this.keys, "-");
+    const drive: Drive = { key, name: nameText(view.target.name), badge: badgeOf(view), runs: [] };
     this.byIdentity.set(identity(view), drive);
     this.drives.push(drive);
     return drive;
@@ -306,8 +312,19 @@ export function plainName(run: Run): string {
   return run.drive.badge ? `${run.drive.name} (${run.drive.badge})` : run.drive.name;
 }
 
+/** Whether a variant is the first part of a drive, as asked in bytes, and no share of spare area. */
+export function isSpan(variant: string): boolean {
+  return !variant.startsWith("default") && !variant.includes("%");
+}
+
+/** The title of a choice between these variants. */
+export function variantsTitle(variants: readonly string[]): string {
+  if (variants.length > 0 && variants.every(isSpan)) return "Part of the drive";
+  return variants.some(isSpan) ? "Spare area or part" : "Spare area";
+}
+
 /** A variant is `default`, a share of spare area, or the size of the requested span. */
 export function spareLabel(variant: string): string {
   if (variant.startsWith("default")) return variant;
-  return variant.includes("%") ? `${variant} spare` : `first ${variant}`;
+  return isSpan(variant) ? `first ${variant}` : `${variant} spare`;
 }

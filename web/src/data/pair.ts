@@ -1,9 +1,10 @@
 // Two drives, figure by figure: the one that is ahead, the difference, and whether the two runs may be compared.
 
-import { type Figure, figureOf, holds, metricOf, shown } from "./figures";
+import { type Figure, figureOf, heldOf, metricOf, shown } from "./figures";
 import { separated } from "./format";
 import { HEADLINES, titleOf } from "./headlines";
 import type { Run } from "./load";
+import { barLabel, barOf, lackOf, marksText } from "./marks";
 import { type Product, runsOf } from "./products";
 import { chosenRun, figuresOfTest, unlikeIn } from "./ranking";
 import { inOrder } from "./tests";
@@ -15,6 +16,8 @@ export interface PairRow {
   figure: Figure;
   title: string;
   texts: [string, string];
+  /** The marks of both in full; empty ones if there are none. */
+  notes: [string, string];
   /** The exact values of both. */
   values: [number | null, number | null];
   /** The one that is ahead; null if nobody is, or the values may not be compared. */
@@ -47,7 +50,7 @@ function timesText(ratio: number): string {
 /** The smallest and the largest value of repeated runs, if there are several under the same conditions. */
 function interval(product: Product, run: Run, metric: string): [number, number] | null {
   const alike = runsOf(product, run.view.test).filter(
-    (one) => one.view.status === "complete" && unlikeIn(one, run).length === 0,
+    (one) => barOf(one, metric) === "" && unlikeIn(one, run).length === 0,
   );
   const values = alike.map((one) => metricOf(one, metric)).filter((value) => value !== null);
   return values.length < 2 ? null : [Math.min(...values), Math.max(...values)];
@@ -63,8 +66,8 @@ type Outcome = Pick<PairRow, "ahead" | "difference">;
 function outcome(products: [Product, Product], runs: [Run, Run], figure: Figure): Outcome {
   const [a, b] = runs.map((run) => metricOf(run, figure.name));
   if (a === null || b === null) return { ahead: null, difference: "" };
-  const scaled = runs.some((run) => !holds(run, figure.name));
-  if (scaled) return { ahead: null, difference: "not at this scale" };
+  const barred = runs.find((run) => barOf(run, figure.name) !== "");
+  if (barred) return { ahead: null, difference: `not compared: ${barLabel(barred, figure.name)}` };
   if (!figure.better) return { ahead: null, difference: "" };
   const ranges = runs.map((run, at) => interval(products[at], run, figure.name));
   if (ranges[0] && ranges[1] && overlap(ranges[0], ranges[1])) {
@@ -80,7 +83,8 @@ function outcome(products: [Product, Product], runs: [Run, Run], figure: Figure)
 
 function valueText(product: Product, run: Run, figure: Figure): string {
   const range = interval(product, run, figure.name);
-  const text = shown(figure, metricOf(run, figure.name));
+  const label = barLabel(run, figure.name);
+  const text = `${shown(figure, metricOf(run, figure.name))}${label === "" ? "" : ` (${label})`}`;
   return range ? `${text} (${shown(figure, range[0])} to ${shown(figure, range[1])})` : text;
 }
 
@@ -97,6 +101,7 @@ function rowOf(
     figure,
     title: titleOf(test, figure),
     texts: [valueText(products[0], runs[0], figure), valueText(products[1], runs[1], figure)],
+    notes: [marksText(runs[0], metric), marksText(runs[1], metric)],
     values: [metricOf(runs[0], metric), metricOf(runs[1], metric)],
     ...(unlike.length > 0 ? { ahead: null, difference: "not compared" } : result),
     isHeadline: HEADLINES.some((one) => one.test === test && one.metric === metric),
@@ -120,8 +125,8 @@ export function pairOf(products: [Product, Product], variant: string): PairTest[
       .filter(({ view }) => view.status !== "complete")
       .map(({ view }) => `status (${view.status})`);
     const differing = [...unlike, ...broken];
-    const names = figuresOfTest(products, test).filter(
-      (name) => metricOf(a, name) !== null || metricOf(b, name) !== null,
+    const names = figuresOfTest(products, test).filter((name) =>
+      [a, b].some((run) => metricOf(run, name) !== null || marksText(run, name) !== ""),
     );
     const rows = headlinesFirst(test, names).map((name) => rowOf(products, [a, b], name, differing));
     return rows.length === 0 ? [] : [{ test, rows, unlike: differing }];
@@ -140,20 +145,17 @@ export interface Felt {
   waits: [number | null, number | null];
 }
 
-function known(run: Run, name: string): number | null {
-  return holds(run, name) ? metricOf(run, name) : null;
-}
-
 /** "Would I notice" for the replays that both drives have under equal conditions. */
 export function feltIn(products: [Product, Product], variant: string): Felt[] {
   const tests = inOrder(products[0].runs.map(({ view }) => view.test));
   return tests.flatMap((test) => {
     const [a, b] = products.map((product) => chosenRun(product, test, variant));
     if (!a || !b || unlikeIn(a, b).length > 0) return [];
-    const [busyA, busyB] = [known(a, "busy_time_s"), known(b, "busy_time_s")];
+    if (lackOf(a) === "incomplete" || lackOf(b) === "incomplete") return [];
+    const [busyA, busyB] = [heldOf(a, "busy_time_s"), heldOf(b, "busy_time_s")];
     if (busyA === null || busyB === null) return [];
-    const longestNs: Felt["longestNs"] = [known(a, "latency_ns_max"), known(b, "latency_ns_max")];
-    const waits: Felt["waits"] = [known(a, "notice_waits"), known(b, "notice_waits")];
+    const longestNs: Felt["longestNs"] = [heldOf(a, "latency_ns_max"), heldOf(b, "latency_ns_max")];
+    const waits: Felt["waits"] = [heldOf(a, "notice_waits"), heldOf(b, "notice_waits")];
     return [{ test, savedS: Math.abs(busyA - busyB), faster: busyA <= busyB ? 0 : 1, longestNs, waits }];
   });
 }

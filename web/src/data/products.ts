@@ -1,6 +1,8 @@
 // Every drive of the page with all its runs, whatever their test.
 
+import { visible } from "./format";
 import { identity, isImported, type Library, plainName, type Run } from "./load";
+import { own } from "./lookup";
 import { isGraphed } from "./tests";
 
 /** The origin of figures; it shapes sign and bar, so that colour is not all that tells it. */
@@ -23,6 +25,12 @@ const SOURCES: Record<string, Source> = {
   imported: "imported",
 };
 
+/** The name with all its letters, for a title; null if the short one is the same. */
+export function fullName(name: string, run: Run): string | null {
+  const whole = run.view.target.name;
+  return name.startsWith(whole) ? null : visible(whole);
+}
+
 /** In the order of the report. */
 export function productsOf({ listed, runs, others }: Library): Product[] {
   const byIdentity = new Map<string, Run[]>();
@@ -43,7 +51,7 @@ export function productsOf({ listed, runs, others }: Library): Product[] {
       key,
       name: drive.name,
       plain: plainName(first),
-      source: SOURCES[first.view.target.kind] ?? "none",
+      source: own(SOURCES, first.view.target.kind) ?? "none",
       runs: byIdentity.get(id) ?? [],
     };
   });

@@ -1,7 +1,10 @@
 // All drives in the order of one figure. Only equal conditions are ranked; everything else has a reason in words.
 
-import { type Figure, figureOf, holds, loadParameters, marksOf, metricOf, shown } from "./figures";
-import { isImported, type Run, spareLabel } from "./load";
+import { type Figure, figureOf, loadParameters, metricOf, shown } from "./figures";
+import { headlineOf } from "./headlines";
+import { isImported, isSpan, type Run, spareLabel } from "./load";
+import { own } from "./lookup";
+import { barLabel, barOf, lackOf, markLabels, marksOf } from "./marks";
 import { type Product, runsOf } from "./products";
 import { wordOf } from "./words";
 
@@ -19,6 +22,8 @@ export interface Entry {
   rank: number | null;
   /** The reason for a missing rank or value, or a mark of the value; empty if there is none. */
   reason: string;
+  /** The marks of the figure in two or three words each; empty if there are none. */
+  label: string;
 }
 
 export interface Ranking {
@@ -32,12 +37,22 @@ export interface Ranking {
   sample: Run | null;
 }
 
-/** The run with the wanted spare area, or the first one; a complete run goes before others. */
-export function chosenRun(product: Product, test: string, variant: string): Run | null {
+/**
+ * The run with the wanted spare area, or the first one. A complete run goes before others, and one whose figure stands
+ * before a run of the same spare area whose figure does not.
+ */
+export function chosenRun(product: Product, test: string, variant: string, metric?: string): Run | null {
   const runs = runsOf(product, test);
   const complete = runs.filter(({ view }) => view.status === "complete");
+  const standing = complete.filter((run) => metric === undefined || stands(run, metric));
   const of = (some: readonly Run[]) => some.find((run) => run.variant === variant);
-  return of(complete) ?? of(runs) ?? complete[0] ?? runs[0] ?? null;
+  const repeat = standing.find(({ view }) => view.span.variant === variant);
+  return of(standing) ?? repeat ?? of(complete) ?? of(runs) ?? complete[0] ?? runs[0] ?? null;
+}
+
+/** Whether a run has a figure that may be ranked. */
+function stands(run: Run, metric: string): boolean {
+  return metricOf(run, metric) !== null && barOf(run, metric) === "";
 }
 
 /**
@@ -74,28 +89,36 @@ export function unlikeIn(a: Run, b: Run): string[] {
     .map((key) => wordOf(key).toLowerCase());
 }
 
-/** Runs under equal conditions: those with the wanted spare area go first, then the largest group. */
+/** Runs under equal conditions: whole ones go first, then those with the wanted spare area, then the largest group. */
 function mostAlike(runs: readonly Run[], variant: string): Run[] {
   const groups = new Map<string, Run[]>();
   for (const run of runs) {
     const key = conditionsKey(run);
     groups.set(key, [...(groups.get(key) ?? []), run]);
   }
-  const wanted = (group: Run[]) => (group[0].variant === variant ? 1 : 0);
-  return [...groups.values()].sort((a, b) => wanted(b) - wanted(a) || b.length - a.length)[0] ?? [];
+  const isWhole = ([run]: Run[]) => (lackOf(run) === "quick" ? 0 : 1);
+  const isWanted = ([run]: Run[]) => (run.variant === variant ? 1 : 0);
+  const [first] = [...groups.values()].sort(
+    (a, b) => isWhole(b) - isWhole(a) || isWanted(b) - isWanted(a) || b.length - a.length,
+  );
+  return first ?? [];
 }
 
 /** The reason for which a value has no rank; empty if it has one. */
 function obstacle(run: Run, figure: Figure, sample: Run | undefined): string {
-  if (run.view.status !== "complete") return `the run is ${run.view.status}`;
+  const barred = barOf(run, figure.name);
+  if (barred !== "") return barred;
   const { origin } = run.view;
   if (origin) return `imported from ${origin.tool}, unknown: ${origin.unknown.join(", ")}`;
-  if (!holds(run, figure.name)) return marksOf(run, figure.name).join("; ");
   const differing = sample ? unlikeIn(run, sample) : [];
   if (differing.length === 0) return "";
-  return differing.includes("spare area")
-    ? `${spareLabel(run.variant)} area, not that of the others`
-    : `other conditions: ${differing.join(", ")}`;
+  if (sample && lackOf(run) === "quick" && lackOf(sample) !== "quick")
+    return "a quick run, and the others are whole ones";
+  if (!differing.includes("spare area")) return `other conditions: ${differing.join(", ")}`;
+  const label = spareLabel(run.variant);
+  return isSpan(run.variant)
+    ? `the ${label} of the drive, not the part of the others`
+    : `${label} area, not that of the others`;
 }
 
 /** The reason for a missing value: the review omitted the test, the drive cannot do the step, or nobody tried. */
@@ -108,7 +131,7 @@ function absence(product: Product, test: string, run: Run | null, leftOut: reado
     return { text: "cannot", reason: said.slice(`${spec}: ${test}: `.length) };
   }
   const marks = marksOf(run, name).join("; ");
-  if (marks !== "") return { text: "–", reason: marks };
+  if (marks !== "") return { text: markLabels(run, name), reason: marks };
   // A step that the target cannot do has its figure without a value, and a warning with the reason.
   const listed = Object.hasOwn(run.view.metrics, name);
   const warning = run.view.warnings.join("; ");
@@ -127,12 +150,14 @@ function entryOf(
   const value = run ? metricOf(run, figure.name) : null;
   if (!run || value === null) {
     const { text, reason } = absence(product, test, run, leftOut, figure.name);
-    return { product, run, value: null, text, standing: "missing", rank: null, reason };
+    const label = run ? markLabels(run, figure.name) : "";
+    return { product, run, value: null, text, standing: "missing", rank: null, reason, label };
   }
+  const label = barLabel(run, figure.name);
   const barred = obstacle(run, figure, sample);
   const standing = barred === "" ? "ranked" : "unlike";
   const reason = barred || marksOf(run, figure.name).join("; ");
-  return { product, run, value, text: shown(figure, value), standing, rank: null, reason };
+  return { product, run, value, text: shown(figure, value), standing, rank: null, reason, label };
 }
 
 const ORDER: Record<Standing, number> = { ranked: 0, unlike: 1, missing: 2 };
@@ -153,11 +178,8 @@ export function rankingOf(
   leftOut: readonly string[],
 ): Ranking {
   const figure = figureOf(metric);
-  const runs = products.map((product) => chosenRun(product, test, variant));
-  const able = runs.filter(
-    (run): run is Run =>
-      run !== null && !isImported(run) && run.view.status === "complete" && metricOf(run, metric) !== null,
-  );
+  const runs = products.map((product) => chosenRun(product, test, variant, metric));
+  const able = runs.filter((run): run is Run => run !== null && !isImported(run) && stands(run, metric));
   const [sample] = mostAlike(able, variant);
   const entries = products
     .map((product, at) => entryOf(product, runs[at], figure, test, sample, leftOut))
@@ -172,13 +194,14 @@ export function rankingOf(
   return { test, figure, entries, ranked: ranked.length, sample: sample ?? null };
 }
 
-/** The figures that at least one run of a test has, in the order of its runs. */
+/** The figures that at least one run of a test has, in the order of its runs; a main figure also if a mark is all there is. */
 export function figuresOfTest(products: readonly Product[], test: string): string[] {
   const names = new Set<string>();
   for (const product of products) {
     for (const { view } of runsOf(product, test)) {
+      for (const { metric } of view.marks) if (headlineOf(test, metric)) names.add(metric);
       // Tens of thousands in a library: no list of pairs for each run.
-      for (const name in view.metrics) if (view.metrics[name] !== null) names.add(name);
+      for (const name in view.metrics) if (own(view.metrics, name) !== null) names.add(name);
     }
   }
   return [...names];

@@ -1,7 +1,9 @@
 // The answer of the page in at most five sentences about one drive among the others.
 
-import { holds, metricOf } from "./figures";
-import { spareLabel } from "./load";
+import { metricOf } from "./figures";
+import { seconds } from "./format";
+import { isImported, type Run, spareLabel } from "./load";
+import { barOf, lackOf, markLabels } from "./marks";
 import { type Product, runsOf } from "./products";
 import type { Entry, Ranking } from "./ranking";
 
@@ -21,7 +23,7 @@ export function ordinal(value: number): string {
   return `${value}${(isTeen ? "" : ORDINALS[value % 10]) || "th"}`;
 }
 
-/** One figure of the drive, if it holds for the whole drive. */
+/** One figure of the drive, if no mark and no status bars it. */
 class Told {
   private constructor(
     readonly entry: Entry,
@@ -30,15 +32,19 @@ class Told {
 
   static of(product: Product, ranking: Ranking): Told | null {
     const entry = ranking.entries.find((one) => one.product === product);
-    if (!entry?.run || entry.value === null || !holds(entry.run, ranking.figure.name)) return null;
+    if (!entry?.run || entry.value === null || barOf(entry.run, ranking.figure.name) !== "") return null;
     return new Told(entry, ranking);
+  }
+
+  get metric(): string {
+    return this.ranking.figure.name;
   }
 
   link(text = this.entry.text): Part {
     return { text, test: this.ranking.test, metric: this.ranking.figure.name };
   }
 
-  /** ", 2nd of 9", or nothing where there is nobody to compare with. */
+  /** "2nd of 9", or nothing where there is nobody to compare with. */
   place(): string {
     const { rank } = this.entry;
     if (rank === null || this.ranking.ranked < 2) return "";
@@ -46,15 +52,18 @@ class Told {
   }
 }
 
+/** The place and the marks that leave the figure standing. */
 function placed(told: Told): Part[] {
-  const place = told.place();
-  return place === "" ? [] : [` (${place})`];
+  const { run } = told.entry;
+  const label = run ? markLabels(run, told.metric) : "";
+  const notes = [told.place(), label].filter((text) => text !== "");
+  return notes.length === 0 ? [] : [` (${notes.join("; ")})`];
 }
 
 function pace(product: Product, rank: Rank): Sentence | null {
   const told = (metric: string) => Told.of(product, rank("consistency", metric));
   const [steady, even, longest] = ["iops_steady_mean", "iops_steady_cv", "latency_ns_max"].map(told);
-  if (!steady) return null;
+  if (!steady) return unsteady(product, rank);
   const parts: Sentence = [
     product.plain,
     " keeps ",
@@ -68,9 +77,35 @@ function pace(product: Product, rank: Rank): Sentence | null {
   return [...parts, "."];
 }
 
+/** Seconds of load that a run has; 0 if nobody told them. */
+function loadSeconds({ view, columns: { second } }: Run): number {
+  const load = view.phases.find(({ name }) => name === "load");
+  return load ? Math.round(load.duration_ns / 1e9) : Math.round((second.at(-1) ?? -1) + 1);
+}
+
+/** What a run measured that did not reach steady state, and no judgement. */
+function unsteady(product: Product, rank: Rank): Sentence | null {
+  const metric = "iops_steady_mean";
+  const run = rank("consistency", metric).entries.find((entry) => entry.product === product)?.run;
+  if (!run || isImported(run) || barOf(run, metric) === "") return null;
+  const length = loadSeconds(run);
+  const time = length > 0 ? ` for ${seconds(length)}` : "";
+  if (lackOf(run) === "incomplete") {
+    const after = length > 0 ? ` after ${seconds(length)} of random writes` : "";
+    return [product.plain, `: its run is ${run.view.status}${after}, and nothing is judged by it.`];
+  }
+  const name = "iops_fresh_mean";
+  const entry = rank("consistency", name).entries.find((one) => one.product === product);
+  const quick = lackOf(run) === "quick" ? "In a quick run " : "";
+  const end = `${time} on a fresh drive; steady state was not reached.`;
+  if (!entry?.run || entry.value === null) return [quick, product.plain, ` wrote${end}`];
+  const pace = { text: `${entry.text} IOPS`, test: "consistency", metric: name };
+  return [quick, product.plain, " did ", pace, ` of random writes${end}`];
+}
+
 function spare(product: Product): Sentence | null {
   const means = runsOf(product, "consistency").flatMap((run) => {
-    const mean = run.view.status === "complete" ? metricOf(run, "iops_steady_mean") : null;
+    const mean = barOf(run, "iops_steady_mean") === "" ? metricOf(run, "iops_steady_mean") : null;
     return mean ? [{ run, mean }] : [];
   });
   const base = means.find(({ run }) => run.variant === "default");
@@ -171,6 +206,6 @@ export function verdict(product: Product, rank: Rank): Sentence[] {
     .filter((sentence): sentence is Sentence => sentence !== null)
     .slice(0, SENTENCES_MAX);
   const [first] = told;
-  const named = first?.[0] === product.plain;
+  const named = first?.includes(product.plain);
   return named || !first ? told : [[`${product.plain}: `, ...first], ...told.slice(1)];
 }

@@ -188,7 +188,7 @@ describe("names", () => {
     const text = "mixes two regimes: 90,000 IOPS until 20 s, 30,000 IOPS from then on";
     const marks: RunView["marks"] = [
       { metric: "iops_steady_mean", kind: "two-regimes", text, levels: [90_000, 30_000] },
-      { metric: "latency_steady_ns_p999", kind: "too-few-commands", text: "too few commands (440)" },
+      { metric: "latency_steady_ns_p999", kind: "few-samples", text: "too few commands (440)" },
     ];
     const [first, second] = fixtureReport().runs;
     const metrics = { ...first.metrics, latency_steady_ns_p999: null };
@@ -205,7 +205,7 @@ describe("names", () => {
   test("a drive below full size has its reservation in tiles, table and sentences", async () => {
     const text = "at scale 1/32: not that of the whole drive";
     const lost = ["iops_steady_min", "iops_steady_cv", "latency_steady_ns_p999", "latency_ns_max"];
-    const marks = lost.map((metric) => ({ metric, kind: "scaled" as const, text }));
+    const marks = lost.map((metric) => ({ metric, kind: "scale" as const, text }));
     const [first, second] = fixtureReport().runs;
     const target = { ...first.target, details: { ...first.target.details, scale: "1/32" } };
     const page = await lab.page(reportOf([{ ...first, target, marks }, second]));

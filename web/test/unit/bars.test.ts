@@ -26,7 +26,7 @@ describe("bars", () => {
     const [best, , third] = layout.rows;
     expect(third.length).toBeCloseTo((third.entry.value ?? 0) / (best.entry.value ?? 1), 6);
     const text = "at scale 1/32";
-    const marks: RunView["marks"] = [{ metric: "iops_steady_mean", kind: "scaled", text }];
+    const marks: RunView["marks"] = [{ metric: "iops_steady_mean", kind: "scale", text }];
     const metrics = { ...made.runs[0].metrics, iops_steady_mean: 1e6 };
     const cut = barLayout(ranking(changed({ marks, metrics })));
     expect(cut.rows.map(({ length }) => length > 0 && length <= 1)).toEqual(Array(5).fill(true));

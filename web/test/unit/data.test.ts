@@ -13,6 +13,7 @@ import { runClasses } from "../../src/chart/classes";
 import { endOf, setScales, zoomed, zoomWithin } from "../../src/chart/scales";
 import * as figures from "../../src/data/figures";
 import { libraryOf, parseReport, plainName, spareLabel } from "../../src/data/load";
+import { marksOf } from "../../src/data/marks";
 
 const library = libraryOf(fixtureReport());
 const byVariant = (name: string, variant: string) => {
@@ -25,7 +26,7 @@ const stopped = byVariant("Fixture Block 1000", "default");
 
 const TOO_FEW = {
   metric: "latency_steady_ns_p9999",
-  kind: "too-few-commands" as const,
+  kind: "few-samples" as const,
   text: "too few commands (440)",
 };
 
@@ -39,16 +40,16 @@ describe("marks", () => {
       levels: [9e4, 3e4] as [number, number],
     };
     const [marked] = libraryOf(reportOf([runOf({ ...SHAPES[0], marks: [TOO_FEW, mean] }, 1)])).runs;
-    expect(figures.marksOf(marked, "iops_steady_mean")).toEqual([text]);
-    expect(figures.marksOf(marked, "latency_steady_ns_p9999")).toEqual(["too few commands (440)"]);
-    expect(figures.marksOf(marked, "iops_steady_min")).toEqual([]);
-    expect(figures.marksOf(even, "iops_steady_mean")).toEqual([]);
+    expect(marksOf(marked, "iops_steady_mean")).toEqual([text]);
+    expect(marksOf(marked, "latency_steady_ns_p9999")).toEqual(["too few commands (440)"]);
+    expect(marksOf(marked, "iops_steady_min")).toEqual([]);
+    expect(marksOf(even, "iops_steady_mean")).toEqual([]);
   });
 
   test("a small drive wins no comparison and says nothing of what depends on the size", () => {
     const text = "at scale 1/32: not that of the whole drive";
     const lost = ["iops_steady_cv", "latency_ns_max", "fall_start_s", "iops_peak_mean_first_60s"];
-    const marks = lost.map((metric) => ({ metric, kind: "scaled" as const, text }));
+    const marks = lost.map((metric) => ({ metric, kind: "scale" as const, text }));
     const view = runOf(SHAPES[0], 1);
     const small = { ...view, run_id: "small", marks, metrics: { ...view.metrics, iops_steady_cv: 0.0001 } };
     const worse = { ...view, run_id: "worse", metrics: { ...view.metrics, iops_steady_cv: 0.9 } };

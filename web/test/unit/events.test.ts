@@ -50,6 +50,57 @@ describe("events of a run", () => {
     expect(found[0]).toMatchObject({ kind: "cache-full", second: 97 });
   });
 
+  /** A curve of these levels, each for so many seconds, with a steady second and cleaning from a second on. */
+  function curve(levels: [number, number][], steady: number, cleansFrom: number) {
+    const rates = levels.flatMap(([seconds, level]) => Array<number>(seconds).fill(level));
+    const at = (second: number) => second >= cleansFrom;
+    return events({ ...EVEN, length: rates.length }, ({ series, metrics }) => {
+      series.iops = rates;
+      series.waf = rates.map((_, second) => (at(second) ? 3 : 1));
+      series.telemetry.gc_moved_pages = rates.map((_, second) => (at(second) ? 1_000 : 0));
+      metrics.steady_start_s = steady;
+    }).filter(({ kind }) => kind === "steady");
+  }
+
+  test("a fresh drive that never cleans has no steady state, at 0 s or later", () => {
+    expect(curve([[60, 78_000]], 0, 1e9)).toEqual([]);
+    expect(curve([[60, 78_000]], 5, 1e9)).toEqual([]);
+  });
+
+  test("a level that the rest of the curve leaves is no steady state, and one that it keeps is", () => {
+    const before: [number, number][] = [
+      [300, 80_000],
+      [560, 12_000],
+    ];
+    expect(curve([...before, [300, 12_000], [300, 18_700], [540, 13_400]], 860, 300)).toEqual([]);
+    expect(curve([...before, [1_140, 12_000]], 860, 300)).toMatchObject([{ second: 860 }]);
+    expect(curve([...before, [4, 12_000]], 860, 300), "four seconds are no level").toEqual([]);
+  });
+
+  test("a mark that says so forbids the words, and a scale does not", () => {
+    for (const [kind, count] of [
+      ["not-steady", 0],
+      ["two-regimes", 0],
+      ["scale", 1],
+    ] as const) {
+      const found = events(EVEN, (view) => {
+        view.marks = [{ metric: "iops_steady_mean", kind, text: kind }];
+      });
+      expect(
+        found.filter((one) => one.kind === "steady"),
+        kind,
+      ).toHaveLength(count);
+    }
+  });
+
+  test("a fall without cleaning does not blame cleaning", () => {
+    const [fall] = events(EVEN, ({ series }) => {
+      series.waf = series.waf.map(() => 1);
+      series.telemetry.gc_moved_pages = series.waf.map(() => 0);
+    });
+    expect(fall.text).toContain("cleans nothing");
+  });
+
   test("a run without seconds has none", () => {
     expect(events({ ...EVEN, length: 0 })).toEqual([]);
   });

@@ -127,6 +127,18 @@ test("CSV quotes what needs it", () => {
 
 test("CSV holds no formulas", () => {
   expect(format.csvField('=HYPERLINK("x")')).toBe(`"'=HYPERLINK(""x"")"`);
-  expect(["+a", "-a", "@a", "\ta", "a=b"].map(format.csvField)).toEqual(["'+a", "'-a", "'@a", "'\ta", "a=b"]);
+  expect(["+a", "-a", "@a", "a=b"].map(format.csvField)).toEqual(["'+a", "'-a", "'@a", "a=b"]);
+  expect(["\ta", "a;=b", "＝a"].map(format.csvField)).toEqual([`"'\ta"`, `"a;=b"`, "'＝a"]);
+  expect(format.csvField("\u0000=a\u202eb")).toBe("\ufffd=a\ufffdb");
   expect([-5, "-5.5", "+3"].map(format.csvField)).toEqual(["-5", "-5.5", "+3"]);
+});
+
+test("a name shows every letter, and ends", () => {
+  expect(format.visible("a\u202eb\u2028c\u0000d\te")).toBe("a\ufffdb\ufffdc\ufffdd\te");
+  expect(format.nameText("Drive 480 GB")).toBe("Drive 480 GB");
+  expect(format.nameText("שלום 480")).toBe("שלום 480");
+  const long = format.nameText("😀".repeat(1e5));
+  expect([...long]).toHaveLength(80);
+  expect(() => encodeURIComponent(long), "no letter is cut in two").not.toThrow();
+  expect(format.shortened("😀".repeat(80), 80)).toBe("😀".repeat(80));
 });

@@ -88,7 +88,7 @@ describe("ranking", () => {
 
   test("a figure that does not hold at this scale is not ranked", () => {
     const text = "at scale 1/32: not that of the whole drive";
-    const marks: RunView["marks"] = [{ metric: "iops_steady_cv", kind: "scaled", text }];
+    const marks: RunView["marks"] = [{ metric: "iops_steady_cv", kind: "scale", text }];
     const report = changed({ marks });
     expect(ranking(report, "iops_steady_cv").entries[4]).toMatchObject({ standing: "unlike", reason: text });
     expect(ranking(report).entries.every(({ rank }) => rank !== null)).toBe(true);
@@ -152,7 +152,7 @@ describe("the verdict", () => {
   test("omits what does not hold at the scale of the run", () => {
     const marks: RunView["marks"] = ["iops_steady_cv", "latency_ns_max"].map((metric) => ({
       metric,
-      kind: "scaled",
+      kind: "scale",
       text: "at scale 1/32",
     }));
     expect(texts(changed({ marks }))[0]).toMatch(/ of random writes \(\d\w\w of 5\)\.$/);

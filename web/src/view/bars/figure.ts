@@ -4,6 +4,7 @@ import { type App, ranked } from "../../app";
 import { type Figure, shown } from "../../data/figures";
 import { titleOf } from "../../data/headlines";
 import { spareLabel } from "../../data/load";
+import { fullName } from "../../data/products";
 import type { Entry, Ranking } from "../../data/ranking";
 import { wordRows } from "../../data/words";
 import { aside, h } from "../../dom";
@@ -48,20 +49,25 @@ function nameWidth(width: number): number {
 /** A long name loses letters in its middle; the whole one is in the title of the row. */
 export function fitted(name: string, width: number): string {
   const most = Math.max(NAME_END + 2, Math.floor(width / LETTER));
-  if (name.length <= most) return name;
-  return `${name.slice(0, most - NAME_END - 1).trimEnd()}…${name.slice(-NAME_END).trimStart()}`;
+  const letters = [...name];
+  if (letters.length <= most) return name;
+  const [start, end] = [letters.slice(0, most - NAME_END - 1), letters.slice(-NAME_END)];
+  return `${start.join("").trimEnd()}…${end.join("").trimStart()}`;
+}
+
+/** The value with its marks in words; a † for one without a rank. */
+function valueText({ text, standing, label }: Entry): string {
+  return `${text}${standing === "unlike" ? " †" : ""}${label === "" ? "" : ` ${label}`}`;
 }
 
 /** Room right of the bars for the longest value. */
 function valueWidth({ rows }: BarLayout): number {
-  return (
-    16 + LETTER * Math.max(0, ...rows.map(({ entry }) => entry.text.length + (entry.reason === "" ? 0 : 2)))
-  );
+  return 16 + LETTER * Math.max(0, ...rows.map(({ entry }) => valueText(entry).length));
 }
 
 function rowTitle({ product, text, rank, reason }: Entry): string {
   const place = rank === null ? "" : `, rank ${rank}`;
-  return `${product.plain}: ${text}${place}${reason === "" ? "" : ` (${reason})`}`;
+  return `${fullName(product.name, product.runs[0]) ?? product.plain}: ${text}${place}${reason === "" ? "" : ` (${reason})`}`;
 }
 
 function barOf({ entry, y, length }: BarRow, layout: BarLayout, left: number, room: number): SVGElement[] {
@@ -81,7 +87,7 @@ function drawRow(row: BarRow, layout: BarLayout, width: number): SVGElement {
   const { entry, y, length } = row;
   const left = nameWidth(width);
   const room = width - left - valueWidth(layout);
-  const { product, rank, standing, text } = entry;
+  const { product, rank, standing } = entry;
   const unlike = standing === "unlike";
   const name = fitted(product.name, left - RANK - SIGN - 8);
   return svg(
@@ -97,11 +103,7 @@ function drawRow(row: BarRow, layout: BarLayout, width: number): SVGElement {
     sourceShape(product.source, RANK + SIGN / 2 - 2, y),
     svg("text", { x: RANK + SIGN, y: y + 4, class: "bar-name" }, name),
     ...barOf(row, layout, left, room),
-    svg(
-      "text",
-      { x: left + room * length + 7, y: y + 4, class: "bar-value" },
-      `${text}${unlike ? " †" : ""}`,
-    ),
+    svg("text", { x: left + room * length + 7, y: y + 4, class: "bar-value" }, valueText(entry)),
   );
 }
 
@@ -162,13 +164,13 @@ function headUnit({ figure }: Ranking, isLog: boolean): string {
 function tableOf({ entries }: Ranking, title: string): TableData {
   return {
     heads: ["Drive", "Rank", "Source", title, "Exact value", "Note"],
-    rows: entries.map(({ rank, product, text, value, reason }) => [
+    rows: entries.map(({ rank, product, text, value, reason, label }) => [
       product.name,
       rank === null ? "" : String(rank),
       sourceWord(product.source),
       text,
       value === null ? "" : String(value),
-      reason,
+      [label, reason].filter((one, at, all) => one !== "" && all.indexOf(one) === at).join(": "),
     ]),
   };
 }
@@ -176,6 +178,7 @@ function tableOf({ entries }: Ranking, title: string): TableData {
 function sentence({ entries, figure, ranked: count }: Ranking, title: string): string {
   const [best] = entries;
   if (!best || best.value === null) return `${title}: no values.`;
+  if (best.standing !== "ranked") return `${title}: no drive is ranked.`;
   const of =
     count > 1 && figure.better
       ? ` of ${count} ranked drives, best ${best.product.plain} with`
@@ -203,7 +206,13 @@ export class Bars {
   update(): void {
     const ranking = ranked(this.app, this.test, this.metric);
     const state = JSON.stringify(
-      ranking.entries.map(({ product, text, rank, reason }) => [product.key, text, rank, reason]),
+      ranking.entries.map(({ product, text, rank, reason, label }) => [
+        product.key,
+        text,
+        rank,
+        reason,
+        label,
+      ]),
     );
     if (state === this.drawn) return;
     this.drawn = state;

@@ -54,7 +54,7 @@ const MEANING: Record<Source, string> = {
 };
 
 function isScaled({ runs }: Product): boolean {
-  return runs.some(({ view }) => view.marks.some(({ kind }) => kind === "scaled"));
+  return runs.some(({ view }) => view.marks.some(({ kind }) => kind === "scale"));
 }
 
 /** The number of drives of each source, beside the verdict and never in a footnote. */

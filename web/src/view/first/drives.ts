@@ -1,7 +1,7 @@
 // The drives of the page: their sizes and when they were measured.
 
 import { moment, rawBytes, sizeOf, UNKNOWN } from "../../data/format";
-import { type Drive, type Library, type Run, spareLabel } from "../../data/load";
+import { type Drive, type Library, type Run, spareLabel, variantsTitle } from "../../data/load";
 import { aside, h, lateFold, scroller } from "../../dom";
 import { driveName, statusChip } from "../parts/name";
 
@@ -28,7 +28,8 @@ export function drivesSection({ listed, runs, others }: Library): HTMLElement | 
 }
 
 function drivesTable(drives: readonly Drive[]): HTMLElement {
-  const heads = ["Drive", "Capacity", "Raw NAND", "Firmware", "Spare area", "Measured"];
+  const variants = drives.flatMap(({ runs }) => runs.map(({ variant }) => variant));
+  const heads = ["Drive", "Capacity", "Raw NAND", "Firmware", variantsTitle(variants), "Measured"];
   return scroller(
     "Drives in this report",
     h(

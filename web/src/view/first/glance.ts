@@ -19,12 +19,12 @@ interface Column {
   ranking: Ranking;
 }
 
-/** Columns that at least one run has. */
+/** Columns that at least one run has, if only a mark in the place of its value. */
 function columnsOf(app: App): Column[] {
   return HEADLINES.map((headline) => ({
     headline,
     ranking: ranked(app, headline.test, headline.metric),
-  })).filter(({ ranking }) => ranking.entries.some(({ value }) => value !== null));
+  })).filter(({ ranking }) => ranking.entries.some(({ value, label }) => value !== null || label !== ""));
 }
 
 function entryOf({ ranking }: Column, product: Product): Entry | undefined {
@@ -86,7 +86,7 @@ function cell(app: App, column: Column, product: Product): HTMLElement {
   const { headline, ranking } = column;
   const entry = entryOf(column, product);
   if (!entry || entry.value === null) {
-    const absent = entry?.text === "cannot" ? "cannot" : "–";
+    const absent = entry?.text === "cannot" ? "cannot" : entry?.label || "–";
     const reason = entry?.reason ?? "no run";
     return h("td", { class: "absent", title: reason }, h("span", {}, absent), aside(`: ${reason}`));
   }
@@ -102,6 +102,8 @@ function cell(app: App, column: Column, product: Product): HTMLElement {
       { type: "button", class: "glance-button", tabindex: "-1", title: note, onclick: go },
       cellText(entry),
       unlike && [h("span", { "aria-hidden": "true" }, "†"), aside(` not ranked: ${entry.reason}`)],
+      entry.label !== "" &&
+        h("span", { class: "mark-label", "aria-hidden": unlike ? "true" : null }, ` ${entry.label}`),
       rank !== null && rank <= 3 && [h("sup", { "aria-hidden": "true" }, rank), aside(`, rank ${rank}`)],
     ),
   );
@@ -278,7 +280,7 @@ function legend(columns: readonly Column[], count: number): HTMLElement {
     { class: "quiet small" },
     count >= SHADED_FROM && "The darker a cell, the better its rank. ",
     unlike &&
-      "† not ranked: other conditions than the others, or a figure that does not hold at this scale; point at it for the reason. ",
+      "† not ranked: other conditions than the others, or a figure that is not what its name says; point at it for the reason. ",
     "Press a head to sort, a figure to see its chapter, a name to bring that drive forward. ",
     `From: ${tests.join(", ")}.`,
   );

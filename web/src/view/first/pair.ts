@@ -57,7 +57,7 @@ function figureRow(row: PairRow, products: readonly Product[]): HTMLElement {
   const value = (side: 0 | 1) =>
     h(
       "td",
-      { class: row.ahead === side ? "ahead" : null },
+      { class: row.ahead === side ? "ahead" : null, title: row.notes[side] || null },
       row.texts[side],
       row.ahead === side && aside(" (ahead)"),
     );

@@ -6,7 +6,7 @@ import type { Graph } from "../../chart/graph";
 import { endOf } from "../../chart/scales";
 import { SteadyRun, WholeRun } from "../../chart/scatter";
 import { Strip } from "../../chart/strip";
-import { differingConfig, steadySummary, summary } from "../../data/figures";
+import { differingConfig, heldOf, steadySummary, summary } from "../../data/figures";
 import { seconds, separated, wholePercent } from "../../data/format";
 import { graphedHeading, graphedTest, isSmall, plainName, type Run, secondsAPoint } from "../../data/load";
 import { question } from "../../data/tests";
@@ -58,7 +58,7 @@ export function consistency(app: App): Section {
   const draw = () => {
     const shown = shownRuns(app);
     const now = axesNow(app);
-    const steady = `Steady state, from ${separated(now.scales.steady.min)} s`;
+    const steady = lastPart(now, shown);
     for (const part of [whole, steadyLog, steadyLinear, why]) part.draw(shown);
     axes.say();
     reading.textContent = howTo(now) + smallNote(shown);
@@ -70,6 +70,14 @@ export function consistency(app: App): Section {
   };
   const steadyGraphs = [steadyLog.time.graph, steadyLinear.time.graph];
   return { element, graphs: [whole.time.graph, ...why.graphs, ...steadyGraphs], draw };
+}
+
+/** The title of the part behind the figures of steady state: that word only for runs that reached it. */
+function lastPart({ scales }: Axes, shown: readonly Shown[]): string {
+  const from = `from ${separated(scales.steady.min)} s`;
+  const isSteady = ({ run }: Shown) => heldOf(run, "iops_steady_mean") !== null;
+  if (shown.length > 0 && !shown.some(isSteady)) return `Last part, ${from}; no steady state`;
+  return shown.every(isSteady) ? `Steady state, ${from}` : `Last part, ${from}; not every run is steady`;
 }
 
 /** The small form of a library has medians: nothing in it is of a single second. */

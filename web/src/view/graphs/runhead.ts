@@ -1,16 +1,19 @@
 // The selection above the graphs: one run with its main figures, or the legend of a comparison.
 
 import { type App, type Shown, shownRuns } from "../../app";
-import { figureOf, marksOf, metricOf, shown } from "../../data/figures";
+import { figureOf, metricOf, shown } from "../../data/figures";
 import type { Run } from "../../data/load";
+import { marksOf } from "../../data/marks";
 import { aside, h, scroller } from "../../dom";
 import { choiceChanged } from "../../state";
 import { markSign } from "../parts/mark";
 import { runName, statusChip, swatch } from "../parts/name";
 import { statusSentence, warningList } from "../text/findings";
 
+type Tile = [metric: string, label: string];
+
 /** Each label names the part of the run: "steady", or the whole of it. */
-const TILES: [metric: string, label: string][] = [
+const TILES: Tile[] = [
   ["iops_steady_mean", "Steady mean, IOPS"],
   ["iops_steady_min", "Steady slowest second, IOPS"],
   ["iops_steady_cv", "Steady variation"],
@@ -18,6 +21,21 @@ const TILES: [metric: string, label: string][] = [
   ["latency_steady_ns_p999", "Steady p99.9 latency"],
   ["latency_ns_max", "Longest command, whole run"],
 ];
+
+/** In place of the steady ones where steady state was not reached. */
+const FRESH: Tile[] = [
+  ["iops_fresh_mean", "Fresh mean, IOPS"],
+  ["iops_fresh_min", "Fresh slowest second, IOPS"],
+  ["iops_fresh_cv", "Fresh variation"],
+  ["latency_fresh_ns_p999", "Fresh p99.9 latency"],
+];
+
+/** A run without a steady figure shows that it has none, and then the figures of the fresh drive. */
+function tilesOf(run: Run): Tile[] {
+  const [mean, ...others] = TILES;
+  if (metricOf(run, mean[0]) !== null || metricOf(run, FRESH[0][0]) === null) return TILES;
+  return [mean, ...FRESH, ...others.slice(-1)];
+}
 
 export function runHead(app: App): HTMLElement {
   const element = h("div", { class: "run-head", "aria-live": "polite" });
@@ -42,7 +60,7 @@ function single(run: Run): (HTMLElement | null)[] {
     h(
       "dl",
       { class: "tiles" },
-      TILES.map(([metric, label]) =>
+      tilesOf(run).map(([metric, label]) =>
         h(
           "div",
           { class: "tile" },

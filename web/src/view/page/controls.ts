@@ -10,7 +10,7 @@ import {
   zoomShown,
 } from "../../app";
 import { seconds } from "../../data/format";
-import { type Drive, plainName, type Run, spareLabel } from "../../data/load";
+import { type Drive, isSpan, plainName, type Run, spareLabel, variantsTitle } from "../../data/load";
 import { h } from "../../dom";
 import { COMPARE_MAX, type State, toggled } from "../../state";
 import { driveName, statusChip, swatch } from "../parts/name";
@@ -128,7 +128,7 @@ function driveChoice(panel: Panel): HTMLElement {
 function spareChoice(panel: Panel): HTMLElement {
   const { store, library } = panel.app;
   return panel.fieldset(
-    "Spare area",
+    variantsTitle(variantsOf(library)),
     "single",
     h(
       "div",
@@ -137,7 +137,7 @@ function spareChoice(panel: Panel): HTMLElement {
         panel.choice({
           group: "spare",
           value: variant,
-          content: [variant],
+          content: [isSpan(variant) ? spareLabel(variant) : variant],
           choose: () => store.set({ variant }),
           checked: () => singleRun(library, store.state).variant === variant,
           enabled: () => driveByKey(library, store.state.drive).runs.some((run) => run.variant === variant),
@@ -212,7 +212,15 @@ function check(panel: Panel, run: Run): HTMLElement {
     input.disabled = slot < 0 && shownRuns(panel.app).length >= COMPARE_MAX;
     color.replaceChildren(...(slot >= 0 ? [swatch(slot + 1)] : []));
   });
-  return h("label", { class: "check" }, input, color, run.variant, " ", statusChip(run));
+  return h(
+    "label",
+    { class: "check" },
+    input,
+    color,
+    isSpan(run.variant) ? spareLabel(run.variant) : run.variant,
+    " ",
+    statusChip(run),
+  );
 }
 
 function zoomBox(panel: Panel): HTMLElement {

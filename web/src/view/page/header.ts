@@ -1,5 +1,6 @@
 // Title and theme, the answer, and what the report lacks.
 
+import { shortened } from "../../data/format";
 import type { Library } from "../../data/load";
 import { h } from "../../dom";
 import type { Store, Theme } from "../../state";
@@ -17,8 +18,21 @@ export function themeButton(store: Store): HTMLElement {
   return button;
 }
 
-/** Title, then the answer. */
-export function header({ report }: Library, store: Store, answer: HTMLElement | null): HTMLElement {
+/** Letters of a title. */
+const TITLE_MAX = 200;
+
+export function titleHeading(title: string): HTMLElement {
+  const short = shortened(title, TITLE_MAX);
+  return h("h1", { title: short === title ? null : title }, short);
+}
+
+/** Title, then the first line about the runs that are not whole, then the answer. */
+export function header(
+  { report }: Library,
+  store: Store,
+  first: HTMLElement | null,
+  answer: HTMLElement | null,
+): HTMLElement {
   return h(
     "header",
     { class: "masthead" },
@@ -28,7 +42,8 @@ export function header({ report }: Library, store: Store, answer: HTMLElement | 
       h("p", { class: "overline" }, report.tool_version),
       themeButton(store),
     ),
-    h("h1", {}, report.title),
+    titleHeading(report.title),
+    first,
     answer,
     leftOut(report.left_out ?? []),
   );

@@ -1,17 +1,17 @@
-// The sign beside a figure with a mark.
+// The words beside a figure with marks.
 
-import { marksOf } from "../../data/figures";
 import type { Run } from "../../data/load";
+import { markLabels, marksOf } from "../../data/marks";
 import { h } from "../../dom";
 
-/** The text of the sign, on hover and for screen readers; nothing for a figure without marks. */
+/** The marks in two or three words each, with their reasons on hover and for screen readers; nothing without marks. */
 export function markSign(run: Run, metric: string): HTMLElement | null {
   const text = marksOf(run, metric).join("; ");
   if (text === "") return null;
   return h(
     "span",
-    { class: "mark-sign", title: text },
-    h("span", { "aria-hidden": "true" }, " *"),
+    { class: "mark-label mark-sign", title: text },
+    h("span", { "aria-hidden": "true" }, ` ${markLabels(run, metric)}`),
     h("span", { class: "sr-only" }, ` (${text})`),
   );
 }

@@ -2,6 +2,7 @@
 
 import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../../data/format";
 import type { Run } from "../../data/load";
+import { own } from "../../data/lookup";
 import type { Phase } from "../../data/schema.gen";
 import { wordRows } from "../../data/words";
 import { aside, h, scroller } from "../../dom";
@@ -27,7 +28,7 @@ export function conditions(run: Run, open: boolean, section: string): HTMLElemen
         ["Test", view.test],
         ["Seed", view.origin ? UNKNOWN : String(view.seed)],
         ["LBAs used", spanText(run)],
-        ["Spare area", spareText(run)],
+        [view.span.base === "bytes" ? "Part of the drive" : "Spare area", spareText(run)],
         ["Run directory", view.run_id],
         ...continuedRows(run),
       ]),
@@ -141,7 +142,7 @@ const BASES: Record<string, string> = {
 function spareText({ view, variant }: Run): string {
   if (view.origin) return UNKNOWN;
   if (view.span.base === "bytes") return `the first ${variant} of the LBA space, as asked`;
-  const base = BASES[view.span.base];
+  const base = own(BASES, view.span.base);
   return base ? `${variant} ${base}` : `${variant}: as the drive comes`;
 }
 

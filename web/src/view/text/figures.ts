@@ -70,7 +70,7 @@ export function figuresTable(title: string, runs: readonly Run[], app?: App): HT
           `★ best in its row, among complete runs${app ? " of one length under the same load" : " with the same parameters"}. `,
         "– not known.",
         runs.some(({ view }) => view.marks.length > 0) &&
-          " * something must be known of this figure: point at the star.",
+          " Words beside a figure warn of it: point at them for the reason.",
         figures.some(({ explanation }) => explanation !== "") && " Point at a figure’s name for its meaning.",
       ),
       copyButton("Copy as CSV", () => csv(runs)),

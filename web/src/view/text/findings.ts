@@ -4,6 +4,7 @@ import { figureOf, labelOf, metricOf, shown } from "../../data/figures";
 import { clock } from "../../data/format";
 import type { Run } from "../../data/load";
 import { h, lateFold } from "../../dom";
+import { markSign } from "../parts/mark";
 import { runName, statusChip } from "../parts/name";
 
 export function statusSentence(run: Run): HTMLElement | null {
@@ -76,5 +77,6 @@ function figureLink(run: Run, metric: string, toFigure: (name: string) => void):
     "button",
     { type: "button", class: "figure-link", onclick: () => toFigure(metric) },
     `${labelOf(figure, [run])}: ${shown(figure, value)}`,
+    markSign(run, metric),
   );
 }

@@ -8,6 +8,7 @@ import type { WordsNode } from "../../data/schema.gen";
 import { isGraphed } from "../../data/tests";
 import { h } from "../../dom";
 import { goToChart } from "../parts/address";
+import { markSign } from "../parts/mark";
 
 type Kind = NonNullable<WordsNode["kind"]>;
 
@@ -47,6 +48,7 @@ function figure(app: App, node: WordsNode): Node {
       onclick: () => goToChart(app, test, metric, isGraphed(test)),
     },
     shown(figureOf(metric), metricOf(run, metric)),
+    markSign(run, metric),
   );
 }
 
