@@ -1,14 +1,25 @@
 // Elements without a framework.
 
+import { shortened, visible } from "./data/format";
+
 type Child = Node | string | number | null | undefined | false | Child[];
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
+
+/** Letters of a text of a file; a longer one is cut, and its title has all of it. */
+const TEXT_MAX = 4_000;
+
+function textNode(value: string): Node {
+  const text = visible(value);
+  if (text.length <= TEXT_MAX) return document.createTextNode(text);
+  return h("span", { class: "cut", title: text }, shortened(text, TEXT_MAX));
+}
 
 function appendAll(parent: Node, children: readonly Child[]): void {
   for (const child of children) {
     if (Array.isArray(child)) appendAll(parent, child);
     else if (child instanceof Node) parent.appendChild(child);
     else if (child !== null && child !== undefined && child !== false) {
-      parent.appendChild(document.createTextNode(String(child)));
+      parent.appendChild(textNode(String(child)));
     }
   }
 }
@@ -57,6 +68,7 @@ export function aside(text: string): HTMLElement {
 /** The policy of the page forbids style attributes in text, and permits the same through the object model. */
 export function setAttribute(element: HTMLElement | SVGElement, name: string, value: string | number): void {
   if (name === "style") element.style.cssText = String(value);
+  else if (name === "title" || name === "aria-label") element.setAttribute(name, visible(String(value)));
   else element.setAttribute(name, String(value));
 }
 

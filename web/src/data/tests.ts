@@ -1,6 +1,7 @@
 // The tests of the suite as they declare themselves: heading, order, charts. A run of a newer ssdlab may be of
 // a test that is not among them.
 
+import { nameText } from "./format";
 import { TESTS } from "./tests.gen";
 
 interface Seconds {
@@ -59,7 +60,7 @@ const NAMES = [...KNOWN.keys()];
 
 /** In the words of the field; an unknown test keeps its own name. */
 export function heading(test: string): string {
-  return KNOWN.get(test)?.heading ?? `Test: ${test}`;
+  return KNOWN.get(test)?.heading ?? `Test: ${nameText(test)}`;
 }
 
 /** The question that the test answers, as a title; an unknown test has only its name. */

@@ -1,6 +1,7 @@
 // Names of parameters and machine facts as people read them, with units after the number.
 
-import { bytes, separated, withUnit } from "./format";
+import { bytes, nameText, separated, withUnit } from "./format";
+import { own } from "./lookup";
 
 /** In reading order; unknown names follow, split into words. */
 const WORDS: Record<string, string> = {
@@ -43,10 +44,8 @@ function rank(name: string): number {
   return at < 0 ? ORDER.length : at;
 }
 
-/** `Object.hasOwn`: a parameter might have the name of a property that every object has. */
 export function wordOf(name: string): string {
-  if (Object.hasOwn(WORDS, name)) return WORDS[name];
-  return name.replace(/_(bytes|s|ns)$/, "").replaceAll("_", " ");
+  return own(WORDS, name) ?? nameText(name.replace(/_(bytes|s|ns)$/, "").replaceAll("_", " "));
 }
 
 /** Label and value of each, in reading order. */

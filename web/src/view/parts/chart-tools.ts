@@ -52,11 +52,15 @@ export function csvOf({ heads, rows }: TableData): string {
   return [heads, ...rows].map((row) => row.map(csvField).join(",")).join("\n");
 }
 
+/** Letters of the name of a file; file systems end at 255 bytes. */
+const FILE_NAME_MAX = 120;
+
 /** A name for a file: letters and digits of the title. */
 export function fileName(title: string, end: string): string {
   return `${
     title
       .toLowerCase()
+      .slice(0, FILE_NAME_MAX)
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^-|-$/g, "") || "chart"
   }.${end}`;

@@ -2,6 +2,8 @@
 
 import type { Drive, Run } from "../../data/load";
 import { plainName, spareLabel } from "../../data/load";
+import { own } from "../../data/lookup";
+import { fullName } from "../../data/products";
 import { h } from "../../dom";
 
 export function badge(text: string): HTMLElement {
@@ -9,7 +11,8 @@ export function badge(text: string): HTMLElement {
 }
 
 export function driveName(drive: Drive): HTMLElement {
-  return h("span", { class: "drive-name" }, drive.name, drive.badge && [" ", badge(drive.badge)]);
+  const title = fullName(drive.name, drive.runs[0]);
+  return h("span", { class: "drive-name", title }, drive.name, drive.badge && [" ", badge(drive.badge)]);
 }
 
 export function runName(run: Run): HTMLElement {
@@ -27,7 +30,7 @@ export function plainRunName(run: Run): string {
   return `${plainName(run)}, ${spareLabel(run.variant)}`;
 }
 
-const STATUS_TEXT = {
+const STATUS_TEXT: Record<string, string> = {
   running: "unfinished",
   complete: "complete",
   interrupted: "interrupted",
@@ -37,7 +40,7 @@ const STATUS_TEXT = {
 export function statusChip(run: Run): HTMLElement | null {
   const { status } = run.view;
   if (status === "complete") return null;
-  return h("span", { class: `status status-${status}` }, STATUS_TEXT[status] ?? status);
+  return h("span", { class: `status status-${status}` }, own(STATUS_TEXT, status) ?? status);
 }
 
 export function swatch(color: number): HTMLElement {

@@ -1,5 +1,7 @@
 // Charts as pictures of their own: SVG with all styles inside, and the same as PNG.
 
+import { visible } from "../../data/format";
+
 const NAMESPACE = "http://www.w3.org/2000/svg";
 /** Styles that are also attributes of a shape or a text. */
 const STYLES = [
@@ -40,7 +42,7 @@ function standAlone(drawn: SVGElement): SVGElement {
 function element(tag: string, attributes: Record<string, string | number>, text = ""): SVGElement {
   const made = document.createElementNS(NAMESPACE, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  made.textContent = text;
+  made.textContent = visible(text);
   return made;
 }
 

@@ -1,6 +1,6 @@
 // The sign for the origin of a drive's figures: a shape, so that it works without colour and on paper.
 
-import type { Product, Source } from "../../data/products";
+import { fullName, type Product, type Source } from "../../data/products";
 import { aside, h } from "../../dom";
 import { svg } from "../results/svg";
 
@@ -44,7 +44,9 @@ export function productButton(product: Product, mark: (key: string) => void): HT
       type: "button",
       class: "product-button signed",
       "data-product": product.key,
-      title: "Bring forward in all charts",
+      title: [fullName(product.name, product.runs[0]), "Bring forward in all charts"]
+        .filter(Boolean)
+        .join(": "),
       onclick: () => mark(product.key),
     },
     sourceSign(product.source),

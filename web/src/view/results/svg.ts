@@ -1,5 +1,6 @@
 // Drawings in SVG with the width of their place, so that letters keep their size on every screen.
 
+import { visible } from "../../data/format";
 import { setAttribute } from "../../dom";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -11,7 +12,7 @@ export function svg(
 ): SVGElement {
   const element = document.createElementNS(SVG, tag) as SVGElement;
   for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
-  element.append(...content);
+  element.append(...content.map((one) => (typeof one === "string" ? visible(one) : one)));
   return element;
 }
 

@@ -1,6 +1,7 @@
 // The drive's own counters: before the run, after it, and the difference.
 
 import { bytes, separated, significant, UNKNOWN, withUnit } from "../../data/format";
+import { own } from "../../data/lookup";
 import type { HealthRow, HealthSummary } from "../../data/schema.gen";
 import { aside, h, scroller } from "../../dom";
 
@@ -62,7 +63,7 @@ export function healthSentences({ temperature_c, looks, nand_over_host }: Health
 }
 
 export function healthTable(health: HealthSummary, whose: string): HTMLElement {
-  const title = `The drive's own counters (${SOURCES[health.source] ?? health.source})`;
+  const title = `The drive's own counters (${own(SOURCES, health.source) ?? health.source})`;
   return h(
     "div",
     { class: "health" },

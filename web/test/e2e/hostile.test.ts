@@ -1,0 +1,171 @@
+// Texts of strangers in a real browser: nothing runs, nothing is asked for, nothing leaves the screen.
+
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { benchFiles, benchLibrary, smallBenchFiles } from "../../fixtures/bench";
+import { hostileRuns, TEXTS } from "../../fixtures/hostile";
+import { reportOf } from "../../fixtures/report";
+import type { Report } from "../../src/data/schema.gen";
+import { Host } from "./host";
+import { Lab, settled } from "./page";
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await Lab.open();
+});
+
+afterEach(() => {
+  expect(lab.complaints.splice(0)).toEqual([]);
+});
+
+afterAll(() => lab.close());
+
+/** Opens every fold; those within folds, too. */
+async function openAll(page: Page): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) {
+    await page.evaluate(() => {
+      for (const fold of document.querySelectorAll("details:not([open])")) fold.setAttribute("open", "");
+    });
+    await settled(page);
+  }
+}
+
+/** Nothing of the text became an element, ran, or turned into an address; nothing is wider than the window. */
+async function harmless(page: Page, what: string): Promise<void> {
+  const found = await page.evaluate(() => {
+    const here = [...document.querySelectorAll("#app *")];
+    const isForeign = (one: Element) =>
+      /^(script|img|iframe|object|embed|style|link|meta|base|form|title)$/i.test(one.tagName) &&
+      !one.matches("form.controls, form.bench-form, svg title");
+    const addresses = here.map((one) => one.getAttribute("href") ?? one.getAttribute("src") ?? "");
+    return {
+      hit: (window as unknown as { hit?: number }).hit ?? null,
+      foreign: here.filter(isForeign).map((one) => one.outerHTML.slice(0, 200)),
+      handlers: here.filter((one) => one.getAttributeNames().some((name) => name.startsWith("on"))).length,
+      addresses: addresses.filter((one) => !/^(#|https?:|data:image\/png|)/.test(one)),
+      hidden: getComputedStyle(document.body).display === "none",
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      turning: /[\u202a-\u202e\u2066-\u2069\u2028\u2029]|\p{Cc}(?<![\t\n\r])/u.test(document.body.innerText),
+    };
+  });
+  const nothing = {
+    hit: null,
+    foreign: [],
+    handlers: 0,
+    addresses: [],
+    hidden: false,
+    overflow: 0,
+    turning: false,
+  };
+  expect(found, what).toEqual(nothing);
+}
+
+function hostileReport(text: string): Report {
+  const report = reportOf(hostileRuns(text), text);
+  const [first, second] = report.runs;
+  return {
+    ...report,
+    tool_version: text,
+    left_out: [text, `${first.target.spec}: power: ${text}`],
+    differences: [{ run_ids: [first.run_id, second.run_id], is_noticed: true, text }],
+    words: [
+      {
+        chapter: "verdict",
+        content: [
+          { kind: "paragraph", content: [{ kind: "text", text }] },
+          { kind: "link", link: text, content: [{ kind: "text", text }] },
+          { kind: "code-block", text },
+        ],
+      },
+    ],
+  };
+}
+
+describe.each(Object.entries(TEXTS))("a text of the kind %s", (kind, text) => {
+  test("is text on a page, in every fold and every choice, wide and narrow", async () => {
+    for (const width of [1280, 390]) {
+      const page = await lab.page(hostileReport(text), "", { viewport: { width, height: 900 } });
+      await harmless(page, `${kind} at ${width}`);
+      await openAll(page);
+      await harmless(page, `${kind} at ${width}, open`);
+      if (width === 1280) {
+        await page.locator("#pair-every").check();
+        await page.locator('input[name="view"][value="compare"]').check();
+        const pickers = await page.locator(".figure-picker select").all();
+        for (const picker of pickers.slice(0, 3)) await picker.selectOption({ index: 1 });
+        await settled(page);
+        await harmless(page, `${kind}, compared`);
+      }
+      await page.context().close();
+    }
+  });
+
+  test("is text in a Bench and in a small site, in the list and opened", async () => {
+    const runs = hostileRuns(text);
+    const library = benchLibrary(runs, [{ name: text, reason: text }]);
+    const files = [
+      benchFiles(runs, { ...library, title: text, tool_version: text, is_live: true }),
+      smallBenchFiles(runs),
+    ];
+    for (const [at, one] of files.entries()) {
+      const host = await Host.open(one);
+      const page = await lab.at(host.url, { viewport: { width: at === 0 ? 1280 : 390, height: 900 } });
+      await openAll(page);
+      await harmless(page, `${kind}, list ${at}`);
+      await page.locator(".bench-list tbody tr [data-pick]").first().check();
+      await settled(page);
+      await harmless(page, `${kind}, basket ${at}`);
+      await page.getByRole("link", { name: "Compare 1 chosen" }).click();
+      await page.waitForSelector("#glossary, main section");
+      await openAll(page);
+      await harmless(page, `${kind}, opened ${at}`);
+      await page.context().close();
+      await host.close();
+    }
+  });
+});
+
+test("a name of 100,000 letters is cut, and its title has all of them", async () => {
+  const page = await lab.page(hostileReport(TEXTS.long));
+  const name = page.locator(".glance tbody .product-button").first();
+  expect(((await name.locator(".product-name").textContent()) ?? "").length).toBeLessThanOrEqual(110);
+  expect(((await name.getAttribute("title")) ?? "").length).toBeGreaterThan(100_000);
+  expect(await page.title()).toHaveLength(200);
+  expect(await page.locator("h1").getAttribute("title")).toHaveLength(100_000);
+  await page.context().close();
+});
+
+test("no cell of a downloaded table is a formula", async () => {
+  const page = await lab.page(hostileReport(TEXTS.formula));
+  await openAll(page);
+  const buttons = page.locator("#app .tool-button", { hasText: /^CSV/ });
+  const count = await buttons.count();
+  expect(count).toBeGreaterThan(10);
+  for (let at = 0; at < count; at++) {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      buttons.nth(at).evaluate((one) => (one as HTMLElement).click()),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^[a-z0-9-]+\.csv$/);
+    const text = await readFile(await download.path(), "utf8");
+    expect(text).not.toMatch(/(^|[,;"\n\t])[=@+]/);
+  }
+  await page.context().close();
+});
+
+test("pictures of hostile charts are sound SVG and nothing but shapes", async () => {
+  for (const kind of ["script", "control", "emoji", "stacked"]) {
+    const page = await lab.page(hostileReport(TEXTS[kind]));
+    const chart = page.locator("#chart-consistency-iops-steady-mean .tool-button", { hasText: "SVG" });
+    const [download] = await Promise.all([page.waitForEvent("download"), chart.click()]);
+    const text = await readFile(await download.path(), "utf8");
+    const wrong = await page.evaluate((svg) => {
+      const read = new DOMParser().parseFromString(svg, "image/svg+xml");
+      return read.querySelectorAll("parsererror, script, foreignObject, [onload], [onerror]").length;
+    }, text);
+    expect(wrong, kind).toBe(0);
+    await page.context().close();
+  }
+});
