@@ -8,7 +8,8 @@ type Attributes = Record<string, string | number | boolean | null | undefined | 
 /** Letters of a text of a file; a longer one is cut, and its title has all of it. */
 const TEXT_MAX = 4_000;
 
-function textNode(value: string): Node {
+/** A text of a file as a node. */
+export function textNode(value: string): Node {
   const text = visible(value);
   if (text.length <= TEXT_MAX) return document.createTextNode(text);
   return h("span", { class: "cut", title: text }, shortened(text, TEXT_MAX));

@@ -187,7 +187,6 @@ function showFirst(root: HTMLElement, report: Report, hash: string, back?: HTMLE
   const app = appOf(library, hash);
   app.store.set({ theme: rememberedTheme() });
   applyTheme(app.store.state.theme);
-  document.title = report.title;
   const newer =
     report.report_version > REPORT_VERSION &&
     h("p", { class: "notice notice-warn" }, "This report was made by a newer ssdlab than this page knows.");

@@ -144,7 +144,6 @@ class BenchList {
   }
 
   show(): BenchList {
-    document.title = this.books.rows.title;
     const find = findField(this.choice.filter, (text) => {
       const { find: _, ...rest } = this.choice.filter;
       this.change({ filter: text === "" ? rest : { ...rest, find: text } });

@@ -63,6 +63,11 @@ export function marksOn(run: Run, metric: string): Mark[] {
   );
 }
 
+/** Whether a figure has a mark of this kind. */
+export function hasMark(run: Run, metric: string, kind: Mark["kind"]): boolean {
+  return run.view.marks.some((mark) => mark.metric === metric && mark.kind === kind);
+}
+
 /** The marks of a figure in words; empty if there are none. */
 export function marksOf(run: Run, metric: string): string[] {
   return marksOn(run, metric).map(({ text }) => text);
@@ -109,10 +114,9 @@ export type Lack = "incomplete" | "quick" | "not-steady";
 const STEADY_MEAN = "iops_steady_mean";
 
 /** The first lack of a run; null for a whole one. */
-export function lackOf({ view }: Run): Lack | null {
-  const has = (kind: Mark["kind"], on?: string) =>
-    view.marks.some((mark) => mark.kind === kind && (on ?? mark.metric) === mark.metric);
-  if (view.status !== "complete" || has("interrupted")) return "incomplete";
-  if (view.quick) return "quick";
-  return has("not-steady", STEADY_MEAN) ? "not-steady" : null;
+export function lackOf(run: Run): Lack | null {
+  const { status, marks, quick } = run.view;
+  if (status !== "complete" || marks.some(({ kind }) => kind === "interrupted")) return "incomplete";
+  if (quick) return "quick";
+  return hasMark(run, STEADY_MEAN, "not-steady") ? "not-steady" : null;
 }

@@ -3,7 +3,8 @@
 import { metricOf } from "./figures";
 import { seconds } from "./format";
 import { isImported, type Run, spareLabel } from "./load";
-import { barOf, lackOf, markLabels } from "./marks";
+import { own } from "./lookup";
+import { barOf, hasMark, lackOf, markLabels } from "./marks";
 import { type Product, runsOf } from "./products";
 import type { Entry, Ranking } from "./ranking";
 
@@ -83,17 +84,27 @@ function loadSeconds({ view, columns: { second } }: Run): number {
   return load ? Math.round(load.duration_ns / 1e9) : Math.round((second.at(-1) ?? -1) + 1);
 }
 
-/** What a run measured that did not reach steady state, and no judgement. */
+const ENDS: Record<string, string> = {
+  interrupted: "was interrupted",
+  failed: "failed",
+  running: "has not ended",
+};
+
+/** What a run measured that has no figure of its steady pace, and no judgement. */
 function unsteady(product: Product, rank: Rank): Sentence | null {
   const metric = "iops_steady_mean";
   const run = rank("consistency", metric).entries.find((entry) => entry.product === product)?.run;
-  if (!run || isImported(run) || barOf(run, metric) === "") return null;
+  const barred = run ? barOf(run, metric) : "";
+  if (!run || isImported(run) || barred === "") return null;
   const length = loadSeconds(run);
   const time = length > 0 ? ` for ${seconds(length)}` : "";
   if (lackOf(run) === "incomplete") {
     const after = length > 0 ? ` after ${seconds(length)} of random writes` : "";
-    return [product.plain, `: its run is ${run.view.status}${after}, and nothing is judged by it.`];
+    const end = own(ENDS, run.view.status) ?? "was interrupted";
+    return [product.plain, `: its run ${end}${after}, and nothing is judged by it.`];
   }
+  if (!hasMark(run, metric, "not-steady"))
+    return [product.plain, `: nothing is said of its pace (${barred}).`];
   const name = "iops_fresh_mean";
   const entry = rank("consistency", name).entries.find((one) => one.product === product);
   const quick = lackOf(run) === "quick" ? "In a quick run " : "";

@@ -102,9 +102,9 @@ function cell(app: App, column: Column, product: Product): HTMLElement {
       { type: "button", class: "glance-button", tabindex: "-1", title: note, onclick: go },
       cellText(entry),
       unlike && [h("span", { "aria-hidden": "true" }, "†"), aside(` not ranked: ${entry.reason}`)],
+      rank !== null && rank <= 3 && [h("sup", { "aria-hidden": "true" }, rank), aside(`, rank ${rank}`)],
       entry.label !== "" &&
         h("span", { class: "mark-label", "aria-hidden": unlike ? "true" : null }, ` ${entry.label}`),
-      rank !== null && rank <= 3 && [h("sup", { "aria-hidden": "true" }, rank), aside(`, rank ${rank}`)],
     ),
   );
 }

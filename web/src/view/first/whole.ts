@@ -59,11 +59,11 @@ export function wholeNote(products: readonly Product[]): HTMLElement | null {
     h("p", { class: "notice notice-warn", id: "whole-note", role: "note", "data-lack": lack }, text);
   if (quick && quick.runs === total) {
     const parts = [...quick.words].filter((word) => word !== "default");
-    const where = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
+    const part = parts.length === 0 ? "" : ` and used a part of the drive (${parts.join(", ")})`;
     return note(
       "every-quick",
       h("b", {}, "These are quick runs"),
-      `: each began on a fresh drive, took little time, and used a part of the drive${where} where that is shorter. `,
+      `: each began on a fresh drive, took little time${part}. `,
       "Steady state was not reached, so nothing here tells the pace that a drive keeps. ",
       h("code", {}, "ssdlab review --full"),
       " measures whole drives.",

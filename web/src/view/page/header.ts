@@ -1,6 +1,6 @@
 // Title and theme, the answer, and what the report lacks.
 
-import { shortened } from "../../data/format";
+import { shortened, visible } from "../../data/format";
 import type { Library } from "../../data/load";
 import { h } from "../../dom";
 import type { Store, Theme } from "../../state";
@@ -21,8 +21,10 @@ export function themeButton(store: Store): HTMLElement {
 /** Letters of a title. */
 const TITLE_MAX = 200;
 
+/** The heading of a page, which is the title of the window as well. */
 export function titleHeading(title: string): HTMLElement {
   const short = shortened(title, TITLE_MAX);
+  document.title = visible(short);
   return h("h1", { title: short === title ? null : title }, short);
 }
 

@@ -6,7 +6,7 @@ import { figureOf, metricOf, shown } from "../../data/figures";
 import { plainName, type Run } from "../../data/load";
 import type { WordsNode } from "../../data/schema.gen";
 import { isGraphed } from "../../data/tests";
-import { h } from "../../dom";
+import { h, textNode } from "../../dom";
 import { goToChart } from "../parts/address";
 import { markSign } from "../parts/mark";
 
@@ -54,7 +54,7 @@ function figure(app: App, node: WordsNode): Node {
 
 function part(app: App, node: WordsNode): Node {
   const content = (node.content ?? []).map((one) => part(app, one));
-  if (node.kind === "text") return document.createTextNode(node.text ?? "");
+  if (node.kind === "text") return textNode(node.text ?? "");
   if (node.kind === "figure") return figure(app, node);
   if (node.kind === "link") {
     const link = node.link ?? "";

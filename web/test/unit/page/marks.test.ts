@@ -81,6 +81,7 @@ describe.each(KINDS)("a figure that is %s", (kind) => {
   test("is not what the verdict says, nor the best, nor ahead", () => {
     const text = told(runs);
     expect(text.includes("keeps")).toBe(!bars);
+    expect(text.includes("steady state was not reached")).toBe(kind === "not-steady");
     if (!bars) expect(text).toContain(`(1st of 3; ${wordsOfMark(kind).label})`);
     const all = products(runs);
     const best = bestRuns(figureOf("iops_steady_mean"), [all.flatMap((one) => one.runs)]);
@@ -149,7 +150,7 @@ describe("quick and interrupted runs", () => {
       "Fixture Quick wrote for 60 s on a fresh drive; steady state was not reached.",
     );
     expect(told([stopped, ...whole]).replaceAll("\u202f", " ")).toBe(
-      "Fixture Stopped: its run is interrupted after 12 s of random writes, and nothing is judged by it.",
+      "Fixture Stopped: its run was interrupted after 12 s of random writes, and nothing is judged by it.",
     );
   });
 
