@@ -17,7 +17,7 @@ import {
 } from "./format";
 import { isImported, plainName, type Run, secondsAPoint } from "./load";
 import { own } from "./lookup";
-import { barOf, holds, marksOf, marksText } from "./marks";
+import { holds, marksOf, marksText, rankBarOf } from "./marks";
 import { METRICS } from "./metrics.gen";
 
 /** A row of the catalogue, or an unknown figure. */
@@ -144,7 +144,7 @@ export function bestRuns(figure: Figure, classes: readonly (readonly Run[])[]): 
 }
 
 function comparable(figure: Figure, runs: readonly Run[]): Run[] {
-  return runs.filter((run) => !isImported(run) && barOf(run, figure.name) === "");
+  return runs.filter((run) => !isImported(run) && rankBarOf(run, figure.name) === "");
 }
 
 /** An imported run is no winner, nor one whose figure a mark or its status bars; and a best needs one that is worse. */

@@ -4,63 +4,49 @@ import type { Run } from "./load";
 import { own } from "./lookup";
 import type { Mark } from "./schema.gen";
 
+/**
+ * What a mark forbids: a figure that it disqualifies, as the program decides, is not what its name says, so that it has
+ * no rank and is no answer. A condition forbids the rank alone. A remark forbids nothing.
+ */
+export type Force = "disqualifies" | "condition" | "remark";
+
 export interface MarkWords {
   /** Two or three words beside the figure. */
   label: string;
   /** The reason in general; rows of a library have kinds without the texts of their runs. */
   reason: string;
-  /** Whether the figure is not what its name says: it has no rank and is no answer. As the program decides. */
-  disqualifies: boolean;
+  force: Force;
+}
+
+function words(label: string, force: Force, reason: string): MarkWords {
+  return { label, force, reason };
 }
 
 const KINDS: Record<string, MarkWords> = {
-  "not-steady": { label: "not steady", reason: "steady state was not reached", disqualifies: true },
-  "part-of-drive": {
-    label: "part of drive",
-    reason: "measured on a part of the drive, not on all of it",
-    disqualifies: false,
-  },
-  scale: {
-    label: "below full size",
-    reason: "not a figure of the whole drive: it was simulated below full size",
-    disqualifies: true,
-  },
-  interrupted: { label: "interrupted", reason: "the run was interrupted before its end", disqualifies: true },
-  "few-samples": {
-    label: "few samples",
-    reason: "too few commands or seconds for this figure",
-    disqualifies: true,
-  },
-  "two-regimes": {
-    label: "two regimes",
-    reason: "the pace changed within the range of this figure",
-    disqualifies: false,
-  },
-  "host-limited": {
-    label: "host limit",
-    reason: "limited by the host, not by the drive",
-    disqualifies: true,
-  },
-  unwritten: { label: "unwritten", reason: "reads of blocks that nobody had written", disqualifies: true },
-  "at-least": {
-    label: "at least",
-    reason: "at least this much: latencies were cut short",
-    disqualifies: false,
-  },
-  "late-end": { label: "late end", reason: "of a command that ended after its phase", disqualifies: false },
+  "not-steady": words("not steady", "disqualifies", "steady state was not reached"),
+  "part-of-drive": words("part of drive", "condition", "measured on a part of the drive, not on all of it"),
+  scale: words("below full size", "disqualifies", "simulated below full size: not that of the whole drive"),
+  interrupted: words("interrupted", "disqualifies", "the run was interrupted before its end"),
+  "few-samples": words("few samples", "disqualifies", "too few commands or seconds for this figure"),
+  "two-regimes": words("two regimes", "remark", "the pace changed within the range of this figure"),
+  "host-limited": words("host limit", "condition", "limited by the host, not by the drive"),
+  unwritten: words("unwritten", "condition", "reads of blocks that nobody had written"),
+  "at-least": words("at least", "remark", "at least this much: latencies were cut short"),
+  "late-end": words("late end", "remark", "of a command that ended after its phase"),
 };
 
-/** A kind of a newer ssdlab bars: nobody here knows that it does not. */
+/** A kind of a newer ssdlab disqualifies: nobody here knows that it does not. */
 export function wordsOfMark(kind: string): MarkWords {
-  return own(KINDS, kind) ?? { label: kind.replaceAll("-", " "), reason: kind, disqualifies: true };
+  return own(KINDS, kind) ?? words(kind.replaceAll("-", " "), "disqualifies", kind);
 }
 
-/** The marks of a figure, those that bar it first. */
+const ORDER: readonly Force[] = ["disqualifies", "condition", "remark"];
+
+/** The marks of a figure, those that forbid most first. */
 export function marksOn(run: Run, metric: string): Mark[] {
   const marks = run.view.marks.filter((mark) => mark.metric === metric);
-  return marks.sort(
-    (a, b) => Number(wordsOfMark(b.kind).disqualifies) - Number(wordsOfMark(a.kind).disqualifies),
-  );
+  const place = ({ kind }: Mark) => ORDER.indexOf(wordsOfMark(kind).force);
+  return marks.sort((a, b) => place(a) - place(b));
 }
 
 /** Whether a figure has a mark of this kind. */
@@ -85,9 +71,9 @@ export function marksText(run: Run, metric: string): string {
     .join("; ");
 }
 
-/** Whether no mark bars a figure. */
+/** Whether no mark disqualifies a figure. */
 export function holds(run: Run, metric: string): boolean {
-  return !marksOn(run, metric).some(({ kind }) => wordsOfMark(kind).disqualifies);
+  return !marksOn(run, metric).some(({ kind }) => wordsOfMark(kind).force === "disqualifies");
 }
 
 /** The reason for which a figure has no rank and is no answer; empty if it may be both. */
@@ -96,7 +82,13 @@ export function barOf(run: Run, metric: string): string {
   return run.view.status === "complete" ? "" : `the run is ${statusWord(run)}`;
 }
 
-/** The label of the same reason. */
+/** The reason for which a figure has no rank; empty if it may have one under equal conditions. */
+export function rankBarOf(run: Run, metric: string): string {
+  const conditions = marksOn(run, metric).filter(({ kind }) => wordsOfMark(kind).force === "condition");
+  return barOf(run, metric) || conditions.map(({ text }) => text).join("; ");
+}
+
+/** The label of the reason against an answer, or of the marks beside it. */
 export function barLabel(run: Run, metric: string): string {
   return markLabels(run, metric) || (run.view.status === "complete" ? "" : statusWord(run));
 }

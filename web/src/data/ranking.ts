@@ -4,7 +4,7 @@ import { type Figure, figureOf, loadParameters, metricOf, shown } from "./figure
 import { headlineOf } from "./headlines";
 import { isImported, isSpan, type Run, spareLabel } from "./load";
 import { own } from "./lookup";
-import { barLabel, barOf, lackOf, markLabels, marksOf } from "./marks";
+import { barLabel, lackOf, markLabels, marksOf, rankBarOf } from "./marks";
 import { type Product, runsOf } from "./products";
 import { wordOf } from "./words";
 
@@ -52,7 +52,7 @@ export function chosenRun(product: Product, test: string, variant: string, metri
 
 /** Whether a run has a figure that may be ranked. */
 function stands(run: Run, metric: string): boolean {
-  return metricOf(run, metric) !== null && barOf(run, metric) === "";
+  return metricOf(run, metric) !== null && rankBarOf(run, metric) === "";
 }
 
 /**
@@ -106,7 +106,7 @@ function mostAlike(runs: readonly Run[], variant: string): Run[] {
 
 /** The reason for which a value has no rank; empty if it has one. */
 function obstacle(run: Run, figure: Figure, sample: Run | undefined): string {
-  const barred = barOf(run, figure.name);
+  const barred = rankBarOf(run, figure.name);
   if (barred !== "") return barred;
   const { origin } = run.view;
   if (origin) return `imported from ${origin.tool}, unknown: ${origin.unknown.join(", ")}`;

@@ -108,10 +108,11 @@ function unsteady(product: Product, rank: Rank): Sentence | null {
   const name = "iops_fresh_mean";
   const entry = rank("consistency", name).entries.find((one) => one.product === product);
   const quick = lackOf(run) === "quick" ? "In a quick run " : "";
-  const end = `${time} on a fresh drive; steady state was not reached.`;
-  if (!entry?.run || entry.value === null) return [quick, product.plain, ` wrote${end}`];
+  const wrote = ` wrote${time} on a fresh drive`;
+  const end = "; steady state was not reached.";
+  if (!entry?.run || entry.value === null) return [quick, product.plain, wrote, end];
   const pace = { text: `${entry.text} IOPS`, test: "consistency", metric: name };
-  return [quick, product.plain, " did ", pace, ` of random writes${end}`];
+  return [quick, product.plain, wrote, ", in the last part at ", pace, end];
 }
 
 function spare(product: Product): Sentence | null {

@@ -176,7 +176,7 @@ describe("graphs", () => {
   test("a run that ended before steady state says so in the empty graph", async () => {
     const page = await lab.page(report, "#drive=fixture-block-1000&spare=default");
     const note = plain(await page.locator("#graph-steady-log .graph-note").innerText());
-    expect(note).toBe("Ended after 612 s, before the steady-state part begins at 1,400 s.");
+    expect(note).toBe("Ended after 612 s, before the part of these graphs begins at 1,400 s.");
     expect(await page.locator(".run-head .notice-bad").innerText()).toContain("interrupted");
     expect(await page.locator(".why .notice").innerText()).toContain("only a simulated drive tells");
     expect(await page.locator(".strip").isVisible()).toBe(false);

@@ -13,7 +13,7 @@ import type { RunView } from "../../../src/data/schema.gen";
 import { verdict } from "../../../src/data/verdict";
 
 const KINDS = Object.keys(TEXTS) as Kind[];
-const disqualifying = KINDS.filter((kind) => wordsOfMark(kind).disqualifies);
+const disqualifying = KINDS.filter((kind) => wordsOfMark(kind).force === "disqualifies");
 const [SHAPE] = SHAPES;
 
 function products(runs: RunView[]): Product[] {
@@ -54,13 +54,13 @@ describe("the table of marks", () => {
   test("disqualifies what the program disqualifies, and knows every kind of it", () => {
     expect(decided.length).toBeGreaterThan(8);
     for (const [kind, disqualifies] of decided) {
-      expect([kind, wordsOfMark(kind).disqualifies]).toEqual([kind, disqualifies]);
+      expect([kind, wordsOfMark(kind).force === "disqualifies"]).toEqual([kind, disqualifies]);
       expect(wordsOfMark(kind).reason, kind).not.toBe(kind);
     }
   });
 
   test("a kind of a newer ssdlab, or a word that every object has, disqualifies", () => {
-    expect(wordsOfMark("too-hot")).toEqual({ label: "too hot", reason: "too-hot", disqualifies: true });
+    expect(wordsOfMark("too-hot")).toEqual({ label: "too hot", reason: "too-hot", force: "disqualifies" });
     expect(wordsOfMark("constructor").label).toBe("constructor");
   });
 });
@@ -68,13 +68,14 @@ describe("the table of marks", () => {
 describe.each(KINDS)("a figure that is %s", (kind) => {
   const runs = three(kind);
   const bars = disqualifying.includes(kind);
+  const isRanked = !bars && wordsOfMark(kind).force !== "condition";
 
   test("has a rank only if the mark leaves it standing, and its label and reason in any case", () => {
     const entry = rank(runs).entries.find(({ product }) => product.name === "Fixture Marked");
-    expect(entry?.rank).toBe(bars ? null : 1);
+    expect(entry?.rank).toBe(isRanked ? 1 : null);
     expect(entry?.label).toBe(wordsOfMark(kind).label);
     expect(entry?.reason).toBe(TEXTS[kind]);
-    expect(rank(runs).ranked).toBe(bars ? 2 : 3);
+    expect(rank(runs).ranked).toBe(isRanked ? 3 : 2);
     if (kind === "not-steady") expect(entry).toMatchObject({ value: null, text: "not steady" });
   });
 
@@ -82,10 +83,11 @@ describe.each(KINDS)("a figure that is %s", (kind) => {
     const text = told(runs);
     expect(text.includes("keeps")).toBe(!bars);
     expect(text.includes("steady state was not reached")).toBe(kind === "not-steady");
-    if (!bars) expect(text).toContain(`(1st of 3; ${wordsOfMark(kind).label})`);
+    const place = isRanked ? "1st of 3; " : "";
+    if (!bars) expect(text).toContain(`(${place}${wordsOfMark(kind).label})`);
     const all = products(runs);
     const best = bestRuns(figureOf("iops_steady_mean"), [all.flatMap((one) => one.runs)]);
-    expect([...best].some(({ view }) => view.target.name === "Fixture Marked")).toBe(!bars);
+    expect([...best].some(({ view }) => view.target.name === "Fixture Marked")).toBe(isRanked);
     const row = pairOf([all[0], all[1]], "default")[0].rows[0];
     expect(row.figure.name).toBe("iops_steady_mean");
     expect(row.ahead).toBe(bars ? null : 0);
@@ -143,7 +145,7 @@ describe("quick and interrupted runs", () => {
 
   test("the verdict says what was measured and judges nothing", () => {
     expect(told([quick, ...whole]).replaceAll("\u202f", " ")).toMatch(
-      /^In a quick run Fixture Quick did [\d,]+ IOPS of random writes for 60 s on a fresh drive; steady state was not reached\.$/,
+      /^In a quick run Fixture Quick wrote for 60 s on a fresh drive, in the last part at [\d,]+ IOPS; steady state was not reached\.$/,
     );
     const without = { ...quick, metrics: { ...quick.metrics, iops_fresh_mean: null } };
     expect(told([without]).replaceAll("\u202f", " ")).toContain(
