@@ -20,16 +20,16 @@ pub(crate) fn file(data: &[u8]) {
         assert_eq!(WorkloadFile::parse(&text).as_ref(), Ok(&file), "{text}");
     }
     let (job_file, _) = fio::export(&file);
-    let _ = fio::import(&job_file);
+    let _ = fio::import(&job_file, &fio::Context::default());
 }
 
 pub(crate) fn job_file(data: &[u8]) {
     let Some(text) = readable(data) else { return };
-    let Ok(imported) = fio::import(text) else { return };
+    let Ok(imported) = fio::import(text, &fio::Context::default()) else { return };
     issue(&imported.file);
     let _ = imported.file.to_toml().expect("no number of a job file exceeds TOML's");
     let (again, _) = fio::export(&imported.file);
-    let _ = fio::import(&again);
+    let _ = fio::import(&again, &fio::Context::default());
 }
 
 /// Text without the one pattern that opens files, which are the input of other targets.

@@ -3,6 +3,8 @@
 //! A job begins with the phase, or after the end of another job; it ends by its own time, bytes or
 //! order. A job without an end of its own is background: it ends with the last job that has one.
 
+mod concurrent;
+
 use base::{Nanos, Rng};
 
 use crate::generator::Generator;
@@ -89,10 +91,18 @@ pub struct JobsError {
 }
 
 impl Jobs {
-    /// Sum of the commands that all jobs keep outstanding.
+    /// The most commands that jobs keep outstanding at one time: a job and those that begin after its
+    /// end never add up.
     #[must_use]
     pub fn queue_depth(&self) -> u32 {
-        self.jobs.iter().map(|job| job.workload.queue_depth).fold(0, u32::saturating_add)
+        self.outstanding_at_once(|job| job.workload.queue_depth)
+    }
+
+    /// The largest sum of `depth` over jobs that may run at one time.
+    pub(crate) fn outstanding_at_once(&self, depth: impl Fn(&JobSpec) -> u32) -> u32 {
+        let depths: Vec<_> = self.jobs.iter().map(depth).collect();
+        let before: Vec<_> = (0..self.jobs.len()).map(|job| self.all_before(job)).collect();
+        concurrent::largest_sum(&depths, &before)
     }
 
     /// Longest command of any job, in bytes.
@@ -191,17 +201,19 @@ impl Jobs {
 
     /// Whether a chain of jobs before this one comes back to it.
     fn waits_for_itself(&self, index: usize) -> bool {
+        self.all_before(index)[index]
+    }
+
+    /// For each job whether it lies before this one: it has ended when this one begins.
+    fn all_before(&self, index: usize) -> Vec<bool> {
         let mut seen = vec![false; self.jobs.len()];
         let mut open = self.jobs[index].after.clone();
         while let Some(at) = open.pop() {
-            if at == index {
-                return true;
-            }
             let Some(job) = self.jobs.get(at) else { continue };
             if !std::mem::replace(&mut seen[at], true) {
                 open.extend(&job.after);
             }
         }
-        false
+        seen
     }
 }

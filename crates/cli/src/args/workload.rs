@@ -63,6 +63,9 @@ pub struct WorkloadImportArgs {
     /// Job file of fio
     #[arg(value_name = "JOB.fio")]
     pub file: PathBuf,
+    /// Drive whose jobs are read, as `filename` names it, if the jobs are for several drives
+    #[arg(long, value_name = "DRIVE")]
+    pub filename: Option<String>,
     /// File to write; default: stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -75,7 +75,11 @@ fn import(args: &WorkloadImportArgs) -> anyhow::Result<u8> {
     let text = device::host::small_file::read(&args.file)
         .map_err(|error| RunError::Usage(format!("job file `{name}` cannot be read: {error}")))?;
     let usage = |error: String| RunError::Usage(format!("job file `{name}`: {error}"));
-    let imported = fio::import(&text).map_err(|error| usage(error.to_string()))?;
+    let context = fio::Context {
+        variables: &|name| std::env::var(name).ok(),
+        drive: args.filename.as_deref(),
+    };
+    let imported = fio::import(&text, &context).map_err(|error| usage(error.to_string()))?;
     let toml = imported.file.to_toml().map_err(|error| usage(error.to_string()))?;
     for remark in &imported.not_carried {
         talk!("not carried over: {remark}");

@@ -12,15 +12,27 @@ pub(super) struct Section {
 }
 
 /// Names of an option and its usual name.
-const ALIASES: [(&str, &str); 8] = [
+const ALIASES: [(&str, &str); 20] = [
     ("readwrite", "rw"),
     ("blocksize", "bs"),
-    ("io_limit", "io_size"),
+    ("blocksize_range", "bsrange"),
+    ("blocksize_unaligned", "bs_unaligned"),
     ("blockalign", "ba"),
+    ("io_limit", "io_size"),
+    ("nr_files", "nrfiles"),
     ("wait_for_previous", "stonewall"),
     ("fdatasync", "fsync"),
     ("start_delay", "startdelay"),
-    ("filesize_total", "size"),
+    ("timeout", "runtime"),
+    ("ratemin", "rate_min"),
+    ("iodepth_batch_submit", "iodepth_batch"),
+    ("iodepth_batch_complete", "iodepth_batch_complete_min"),
+    ("ss", "steadystate"),
+    ("ss_dur", "steadystate_duration"),
+    ("ss_ramp", "steadystate_ramp_time"),
+    ("fill_fs", "fill_device"),
+    ("dataplacement", "fdp"),
+    ("plids", "fdp_pli"),
 ];
 
 impl Section {
@@ -35,24 +47,31 @@ impl Section {
         &self.options
     }
 
-    fn set(&mut self, key: &str, value: &str) {
+    /// The value of an option, which stays; `None` if it is not given.
+    pub(super) fn get(&self, key: &str) -> Option<&String> {
+        self.options.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    /// Gives an option a value, or another one.
+    pub(super) fn set(&mut self, key: &str, value: &str) {
         let key = ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, usual)| usual);
         self.options.retain(|(known, _)| known != key);
         self.options.push((key.to_owned(), value.to_owned()));
     }
 }
 
-/// The jobs of a file, in order.
-pub(super) fn jobs(text: &str) -> Result<Vec<Section>, FioError> {
+/// The jobs of a file, in order. `variables` are those of the environment: `${NAME}` stands for one.
+pub(super) fn jobs(text: &str, variables: Variables<'_>) -> Result<Vec<Section>, FioError> {
     let mut global = Section::default();
     let mut jobs: Vec<Section> = Vec::new();
     let mut is_global = true;
     for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
+        let line = line.trim().trim_start_matches('\u{feff}');
         if line.is_empty() || line.starts_with([';', '#']) {
             continue;
         }
         let wrong = |rule: &str| FioError::line(number, line, rule);
+        let replaced = |text: &str| replaced(text, variables).map_err(|rule| wrong(&rule));
         if let Some(rest) = line.strip_prefix('[') {
             let (name, after) =
                 rest.split_once(']').ok_or_else(|| wrong("expected `]` at its end"))?;
@@ -61,7 +80,7 @@ pub(super) fn jobs(text: &str) -> Result<Vec<Section>, FioError> {
             }
             is_global = name == "global";
             if !is_global {
-                jobs.push(Section { name: name.trim().to_owned(), ..global.clone() });
+                jobs.push(Section { name: replaced(name.trim())?, ..global.clone() });
             }
             continue;
         }
@@ -73,16 +92,44 @@ pub(super) fn jobs(text: &str) -> Result<Vec<Section>, FioError> {
         if key.is_empty() || key.contains(char::is_whitespace) {
             return Err(wrong("expected KEY=VALUE"));
         }
-        if value.contains("${") || value.contains("$(") {
-            return Err(wrong("variables are not replaced; write their values"));
+        let value = replaced(value)?;
+        if let Some(word) = KEYWORDS.iter().find(|word| value.contains(**word)) {
+            let rule = format!("`{word}` is not replaced; write its value");
+            return Err(wrong(&rule));
         }
         let section = if is_global { &mut global } else { jobs.last_mut().unwrap_or(&mut global) };
-        section.set(key, value);
+        section.set(key, &value);
     }
     if jobs.is_empty() {
         return Err(FioError::Empty);
     }
     Ok(jobs)
+}
+
+/// The environment: the value of a variable, or `None` if it is not set.
+pub(super) type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Words that fio replaces by figures of its machine.
+const KEYWORDS: [&str; 4] = ["$pagesize", "$mb_memory", "$ncpus", "$("];
+/// Longest line with its variables replaced.
+const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// A line with the values of its variables; an error is the rule. Values are not looked through again.
+fn replaced(line: &str, variables: Variables<'_>) -> Result<String, String> {
+    let (mut rest, mut text) = (line, String::new());
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, behind) = after.split_once('}').ok_or("expected `}` behind `${`")?;
+        let value = variables(name).ok_or_else(|| {
+            let name = base::text::shortened(name);
+            format!("the variable {name} is not set in the environment; set it, or write its value")
+        })?;
+        text = text + before + &value;
+        if text.len() > LINE_BYTES_MAX {
+            return Err(format!("with its variables it has more than {LINE_BYTES_MAX} bytes"));
+        }
+        rest = behind;
+    }
+    Ok(text + rest)
 }
 
 /// The value without a comment behind it.
@@ -98,7 +145,7 @@ mod tests {
     #[test]
     fn global_options_hold_for_the_jobs_after_them_and_the_last_value_counts() {
         let text = "; a comment\n[global]\nbs=4k\ndirect=1\n[a]\nrw=read\nbs = 8k # larger\n[global]\nblocksize=64k\n[b]\ntime_based\n";
-        let mut jobs = jobs(text).unwrap();
+        let mut jobs = jobs(text, &|_| None).unwrap();
         assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(jobs[0].take("bs").as_deref(), Some("8k"));
         assert_eq!(jobs[0].rest().len(), 2);
@@ -114,11 +161,21 @@ mod tests {
             ("[global]\nbs=4k", "no job"),
             ("[a\nbs=4k", "line 1"),
             ("[a]\ninclude other.fio", "line 2"),
-            ("[a]\nsize=${SIZE}", "variables are not replaced"),
+            ("[a]\nsize=${SIZE}", "the variable SIZE is not set"),
+            ("[a]\nsize=${SIZE", "expected `}`"),
+            ("[a]\nnumjobs=$ncpus", "`$ncpus` is not replaced"),
             ("[a]\ntwo words=3", "expected KEY=VALUE"),
         ] {
-            let error = jobs(text).unwrap_err().to_string();
+            let error = jobs(text, &|_| None).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn variables_have_the_values_of_the_environment() {
+        let of = |name: &str| (name == "SIZE").then(|| "${SIZE}1g".to_owned());
+        let mut jobs = jobs("[${SIZE}]\nsize=${SIZE}0 ; ${COMMENT\n", &of).unwrap();
+        assert_eq!(jobs[0].name, "${SIZE}1g");
+        assert_eq!(jobs[0].take("size").as_deref(), Some("${SIZE}1g0"));
     }
 }

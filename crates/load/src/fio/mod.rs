@@ -1,17 +1,19 @@
 //! fio's job files: read as workload files, and written from them.
 //!
-//! Options whose effect a workload file can have are carried over; every other one is named with the reason.
+//! Options whose effect a workload file can have are carried over, those without an effect on the commands are named
+//! in one line, and every other one refuses the file with job, option, value and rule.
 //! Source: fio's HOWTO and, where it is silent, `options.c`, `io_u.c` and `init.c` of fio 3.33.
 
 mod export;
 mod import;
 mod ini;
-mod not_carried;
+mod job;
+mod options;
 mod pattern;
 mod values;
 
 pub use export::export;
-pub use import::{Imported, import};
+pub use import::{Context, Imported, import};
 
 use base::text::shortened;
 
@@ -40,12 +42,25 @@ pub enum FioError {
         /// The rule.
         rule: String,
     },
+    /// The jobs of the drive of the call are none.
+    #[error("no job has filename={drive}; there are {known}")]
+    Drive {
+        /// The drive of the call.
+        drive: String,
+        /// The drives of the jobs.
+        known: String,
+    },
     /// Nothing to do.
     #[error("the file has no job, such as [a] with rw=randread below")]
     Empty,
 }
 
 impl FioError {
+    fn option(job: &str, key: &str, value: &str, rule: impl Into<String>) -> Self {
+        let (job, value) = (shortened(job), shortened(value));
+        Self::Option { job, key: key.to_owned(), value, rule: rule.into() }
+    }
+
     fn line(number: usize, line: &str, rule: &str) -> Self {
         Self::Line { number, line: shortened(line), rule: rule.to_owned() }
     }

@@ -1,9 +1,9 @@
 //! The order of a fio job as a pattern.
 
-use super::values::bytes;
+use super::values::Units;
 
 /// The options that decide the order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Asked {
     /// Whether `rw` is one of the random kinds.
     pub(super) is_random: bool,
@@ -93,16 +93,31 @@ fn skewed(text: &str) -> Option<String> {
         "zipf" => Some(format!("zipf({})", trimmed(decimal(value)?, 3))),
         "pareto" => Some(format!("pareto({}%)", trimmed(100.0 * decimal(value)?, 2))),
         "normal" => Some(format!("normal({}%)", trimmed(decimal(value)?, 2))),
-        "zoned" => {
-            let parts = value.split(':').map(|part| {
-                let (commands, size) = part.split_once('/')?;
-                Some(format!("{}:{}", trimmed(decimal(size)?, 2), trimmed(decimal(commands)?, 2)))
-            });
-            let parts: Vec<_> = parts.collect::<Option<_>>()?;
-            Some(format!("zones(\"{}\", contiguous)", parts.join(",")))
-        }
+        "zoned" => zoned(value),
         _ => None,
     }
+}
+
+/// `60/10:40/`: percents of the commands and of the size; zones without a size share what is left.
+fn zoned(text: &str) -> Option<String> {
+    let percent =
+        |text: &str| text.parse::<f64>().ok().filter(|value| (0.0..=100.0).contains(value));
+    let parts: Vec<(f64, Option<f64>)> = text
+        .split(':')
+        .map(|part| {
+            let (commands, size) = part.split_once('/')?;
+            let size = if size.is_empty() { None } else { Some(percent(size)?) };
+            Some((percent(commands)?, size))
+        })
+        .collect::<Option<_>>()?;
+    let named: f64 = parts.iter().filter_map(|(_, size)| *size).sum();
+    let without = parts.iter().filter(|(_, size)| size.is_none()).count();
+    let rest = (100.0 - named).max(0.0) / without.max(1) as f64;
+    let part = |(commands, size): &(f64, Option<f64>)| {
+        format!("{}:{}", trimmed(size.unwrap_or(rest), 2), trimmed(*commands, 2))
+    };
+    let parts: Vec<_> = parts.iter().map(part).collect();
+    Some(format!("zones(\"{}\", contiguous)", parts.join(",")))
 }
 
 /// A number with at most so many decimals.
@@ -112,7 +127,13 @@ fn trimmed(value: f64, decimals: usize) -> String {
 }
 
 /// The stride of `zonemode=strided`: the distance of two zones, and the length of a zone.
-pub(super) fn stride(zone: &str, range: Option<&str>, skip: Option<&str>) -> Option<(u64, u64)> {
+pub(super) fn stride(
+    zone: &str,
+    range: Option<&str>,
+    skip: Option<&str>,
+    units: Units,
+) -> Option<(u64, u64)> {
+    let bytes = |text: &str| units.bytes(text);
     let zone_bytes = bytes(zone)?;
     let range = range.map_or(Some(zone_bytes), bytes)?;
     Some((range.checked_add(skip.map_or(Some(0), bytes)?)?, zone_bytes))

@@ -38,13 +38,13 @@ impl WorkloadFile {
     pub fn jobs(&self, place: &Place) -> Result<Jobs, SpecError> {
         self.check_names()?;
         let duration = self.duration.as_ref().map(|text| time("duration", text)).transpose()?;
-        let paced_depth = self.paced_depth(place);
         let jobs = self.job.iter().map(|(name, text)| {
-            let reader = Reader { name, text, place, paced_depth, all: self };
+            let reader = Reader { name, text, place, all: self };
             reader.job()
         });
-        let jobs = Jobs { jobs: jobs.collect::<Result<_, _>>()?, duration };
+        let mut jobs = Jobs { jobs: jobs.collect::<Result<_, _>>()?, duration };
         jobs.check()?;
+        self.share_depth(&mut jobs, place);
         for job in &jobs.jobs {
             let named = |error| SpecError::Workload { job: job.name.clone(), error };
             job.workload.check(place.logical_block_bytes).map_err(named)?;
@@ -75,13 +75,18 @@ impl WorkloadFile {
         }
     }
 
-    /// The depth of paced jobs that name none: an equal share of the depth that the others leave.
-    fn paced_depth(&self, place: &Place) -> u32 {
-        let named: u32 =
-            self.job.values().filter_map(|job| job.queue_depth).fold(0, u32::saturating_add);
-        let without = self.job.values().filter(|job| job.queue_depth.is_none()).count().max(1);
+    /// Gives paced jobs that name no depth an equal share of the depth that the others leave.
+    fn share_depth(&self, jobs: &mut Jobs, place: &Place) {
+        let names_one =
+            |job: &JobSpec| self.job.get(&job.name).is_some_and(|text| text.queue_depth.is_some());
+        let depth = |job: &JobSpec| if names_one(job) { job.workload.queue_depth } else { 0 };
+        let named = jobs.outstanding_at_once(depth);
+        let without = jobs.outstanding_at_once(|job| u32::from(!names_one(job))).max(1);
         let left = place.queue_depth_max.saturating_sub(named);
-        (left / u32::try_from(without).unwrap_or(u32::MAX)).clamp(1, PACED_QUEUE_DEPTH)
+        let share = (left / without).clamp(1, PACED_QUEUE_DEPTH);
+        for job in jobs.jobs.iter_mut().filter(|job| !names_one(job)) {
+            job.workload.queue_depth = share;
+        }
     }
 }
 
@@ -90,7 +95,6 @@ struct Reader<'a> {
     name: &'a str,
     text: &'a JobText,
     place: &'a Place,
-    paced_depth: u32,
     all: &'a WorkloadFile,
 }
 
@@ -249,7 +253,8 @@ impl Reader<'_> {
             None if pacing == Pacing::ClosedLoop => {
                 Err(self.missing("queue_depth", "a job without a rate keeps commands outstanding"))
             }
-            None => Ok((pacing, self.paced_depth)),
+            // A share of the depth, once all jobs are known.
+            None => Ok((pacing, 1)),
         }
     }
 

@@ -45,8 +45,10 @@ pub fn drive_jobs<T: Telemetry>(
 /// All jobs in progress.
 struct Together<'a> {
     jobs: Vec<Running<'a>>,
-    /// The job of each tag.
-    owners: Vec<usize>,
+    /// The job of each tag of the target, and its own tag.
+    owners: Vec<(usize, u32)>,
+    /// The tags without a job; the last one is the next.
+    free_tags: Vec<u32>,
     start: Nanos,
     deadline: Option<Nanos>,
     /// The next commands for the target.
@@ -55,15 +57,37 @@ struct Together<'a> {
 
 impl<'a> Together<'a> {
     fn new(jobs: &'a Jobs, generators: &'a mut [Generator], recorder: &Recorder) -> Self {
-        let mut owners = Vec::new();
-        let mut running = Vec::with_capacity(jobs.jobs.len());
-        for (index, (spec, generator)) in jobs.jobs.iter().zip(generators).enumerate() {
-            running.push(Running::new(spec, generator, owners.len() as u32));
-            owners.resize(owners.len() + spec.workload.queue_depth as usize, index);
+        let depth = jobs.queue_depth();
+        let running = jobs.jobs.iter().zip(generators);
+        Self {
+            jobs: running.map(|(spec, generator)| Running::new(spec, generator)).collect(),
+            owners: vec![(0, 0); depth as usize],
+            free_tags: (0..depth).rev().collect(),
+            start: recorder.start(),
+            deadline: recorder.deadline(),
+            ops: Vec::with_capacity(depth as usize),
         }
-        let ops = Vec::with_capacity(owners.len());
-        let (start, deadline) = (recorder.start(), recorder.deadline());
-        Self { jobs: running, owners, start, deadline, ops }
+    }
+
+    /// Begins a job with as many of the free tags as it has depth: the jobs that run are never more
+    /// than [`Jobs::queue_depth`] permits.
+    fn begin(&mut self, index: usize, now: Nanos) {
+        let depth = self.jobs[index].spec.workload.queue_depth as usize;
+        let at = self.free_tags.len().saturating_sub(depth);
+        let tags: Vec<_> = self.free_tags.drain(at..).rev().collect();
+        for (own, tag) in (0..).zip(&tags) {
+            self.owners[*tag as usize] = (index, own);
+        }
+        self.jobs[index].begin(now, self.deadline, tags);
+    }
+
+    /// Notices the end of a job, whose tags are free then.
+    fn notice_end(&mut self, index: usize, now: Nanos) {
+        self.free_tags.extend(self.jobs[index].notice_end(now).into_iter().rev());
+    }
+
+    fn notice_ends(&mut self, now: Nanos) {
+        (0..self.jobs.len()).for_each(|index| self.notice_end(index, now));
     }
 
     /// The loop.
@@ -80,7 +104,7 @@ impl<'a> Together<'a> {
         let mut end = None;
         loop {
             self.ops.clear();
-            self.jobs.iter_mut().for_each(|job| job.notice_end(now));
+            self.notice_ends(now);
             if end.is_none() {
                 end = End::reason(now, self.deadline, recorder, interrupted);
                 match end {
@@ -92,7 +116,7 @@ impl<'a> Together<'a> {
             }
             let is_idle = self.jobs.iter().all(Running::is_idle);
             if let (Some(end), true) = (end, is_idle) {
-                self.jobs.iter_mut().for_each(|job| job.notice_end(now));
+                self.notice_ends(now);
                 return Ok(if recorder.errors > 0 { End::Failed } else { end });
             }
             now = self.wait(target, end.is_none(), is_idle, &mut ended)?;
@@ -108,11 +132,11 @@ impl<'a> Together<'a> {
     fn issue(&mut self, now: Nanos) -> bool {
         for index in 0..self.jobs.len() {
             if self.begins_at(index).is_some_and(|begin| begin <= now) {
-                self.jobs[index].begin(now, self.deadline);
+                self.begin(index, now);
             }
             self.jobs[index].issue(now, &mut self.ops);
             // A job without any command has ended by now, and others may begin after it.
-            self.jobs[index].notice_end(now);
+            self.notice_end(index, now);
         }
         let mut with_ends = self.jobs.iter().filter(|job| job.spec.ends_by_itself()).peekable();
         let is_over = with_ends.peek().is_some() && with_ends.all(|job| job.ended_at().is_some());
@@ -169,9 +193,9 @@ impl<'a> Together<'a> {
     }
 
     fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
-        let Some(number) = self.owners.get(end.tag as usize).copied() else { return };
+        let Some((number, tag)) = self.owners.get(end.tag as usize).copied() else { return };
         let job = self.jobs.get_mut(number);
-        if let Some(Answer { op, end, issued }) = job.and_then(|job| job.ended(end)) {
+        if let Some(Answer { op, end, issued }) = job.and_then(|job| job.ended(end, tag)) {
             recorder.completed(&op, &end);
             recorder.point(&op, issued, &end, number as u32);
         }

@@ -25,8 +25,9 @@ enum Stage {
 /// A job in progress.
 pub(super) struct Running<'a> {
     pub(super) spec: &'a JobSpec,
-    /// The first of its tags on the target; those in its queue count from 0.
-    pub(super) first_tag: u32,
+    /// Its tags on the target by those of its queue, which count from 0; none before its begin and
+    /// after its end.
+    tags: Vec<u32>,
     queue: Queue<'a>,
     stage: Stage,
     /// The record, from the begin on.
@@ -39,10 +40,10 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn new(spec: &'a JobSpec, generator: &'a mut Generator, first_tag: u32) -> Self {
+    pub(super) fn new(spec: &'a JobSpec, generator: &'a mut Generator) -> Self {
         Self {
             spec,
-            first_tag,
+            tags: Vec::new(),
             queue: Queue::new(generator, Nanos(0)),
             stage: Stage::Waiting,
             recorder: None,
@@ -68,8 +69,9 @@ impl<'a> Running<'a> {
         self.queue.outstanding.is_idle()
     }
 
-    /// Begins `now`; nothing is issued from `phase_end` on.
-    pub(super) fn begin(&mut self, now: Nanos, phase_end: Option<Nanos>) {
+    /// Begins `now` with these tags on the target; nothing is issued from `phase_end` on.
+    pub(super) fn begin(&mut self, now: Nanos, phase_end: Option<Nanos>, tags: Vec<u32>) {
+        self.tags = tags;
         let own = self.spec.duration.map(|duration| Nanos(now.0.saturating_add(duration.0)));
         let end = own.into_iter().chain(phase_end).min();
         let figures_from = Nanos(now.0.saturating_add(self.spec.warm_up.0));
@@ -123,11 +125,13 @@ impl<'a> Running<'a> {
         self.complete = true;
     }
 
-    /// Notices its end, once nothing is outstanding.
-    pub(super) fn notice_end(&mut self, now: Nanos) {
-        if self.stage == Stage::Draining && self.is_idle() {
-            self.stage = Stage::Ended(now);
+    /// Notices its end, once nothing is outstanding; returns the tags that it has given back.
+    pub(super) fn notice_end(&mut self, now: Nanos) -> Vec<u32> {
+        if self.stage != Stage::Draining || !self.is_idle() {
+            return Vec::new();
         }
+        self.stage = Stage::Ended(now);
+        std::mem::take(&mut self.tags)
     }
 
     /// Time at which it has something to do without the end of a command, or `None` if it waits for one.
@@ -141,9 +145,9 @@ impl<'a> Running<'a> {
         Some(end.map_or(next, |end| next.min(end)))
     }
 
-    /// Records the end of one of its commands; returns the command, or `None` if it is not outstanding.
-    pub(super) fn ended(&mut self, end: Completion) -> Option<Answer> {
-        let tag = end.tag - self.first_tag;
+    /// Records the end of one of its commands, under its own tag; returns the command, or `None` if it
+    /// is not outstanding.
+    pub(super) fn ended(&mut self, end: Completion, tag: u32) -> Option<Answer> {
         let answer = self.queue.answered(Completion { tag, ..end })?;
         let Answer { op, end, .. } = &answer;
         if let Some(recorder) = &mut self.recorder
@@ -198,7 +202,7 @@ impl<'a> Running<'a> {
     }
 
     fn hand_over(&mut self, ops: &mut Vec<Op>) {
-        let first_tag = self.first_tag;
-        ops.extend(self.queue.ops.drain(..).map(|op| Op { tag: op.tag + first_tag, ..op }));
+        let tags = &self.tags;
+        ops.extend(self.queue.ops.drain(..).map(|op| Op { tag: tags[op.tag as usize], ..op }));
     }
 }

@@ -151,6 +151,28 @@ fn a_job_begins_after_the_end_of_another_and_its_delay() {
     assert_eq!((second.start_ns, second.duration_ns), (70 * MS.0, 12 * MS.0));
 }
 
+/// A drive that takes 32 commands runs jobs of depth 32 one after the other.
+#[test]
+fn jobs_in_turn_share_the_depth_of_the_target() {
+    let after = |job: JobSpec, before: &[usize]| JobSpec { after: before.to_vec(), ..job };
+    let jobs = vec![
+        limited(job("one", OpKind::Read, 20), 500),
+        limited(job("beside", OpKind::Read, 12), 900),
+        after(limited(job("two", OpKind::Write, 20), 500), &[0]),
+        after(limited(job("four", OpKind::Deallocate, 32), 400), &[1, 2]),
+    ];
+    let jobs = Jobs { jobs, duration: None };
+    assert_eq!(jobs.queue_depth(), 32);
+    let driven = run(answers_after(ms(1)), &jobs);
+    assert_eq!([0, 1, 2, 3].map(|at| driven.ios(at)), [500, 900, 500, 400]);
+    let mut busy = std::collections::BTreeMap::new();
+    for (at, op) in &driven.issued {
+        assert!(op.tag < 32, "{op:?}");
+        let before = busy.insert(op.tag, *at);
+        assert!(before.is_none_or(|before| at.0 >= before.0 + MS.0), "{op:?} twice at {at:?}");
+    }
+}
+
 #[test]
 fn a_job_without_an_end_ends_with_the_last_one_that_has_one() {
     let short = JobSpec { duration: Some(ms(300)), ..job("short", OpKind::Write, 1) };

@@ -1,0 +1,280 @@
+//! The options of fio that the import does not carry over: those without an effect on the commands,
+//! and those that change the load and so refuse.
+
+/// Options that say nothing about the commands: engine, files, output, threads, seeds, checks of
+/// what was read. A name with `*` at its end stands for all that begin so.
+const HARMLESS: &[&str] = &[
+    // Engines have options of their own; ssdlab has engines of its own.
+    "ioengine",
+    "hipri",
+    "fixedbufs",
+    "registerfiles",
+    "sqthread_poll*",
+    "nonvectored",
+    "uncached",
+    "force_async",
+    "cmd_type",
+    "userspace_reap",
+    "sqthread_set",
+    "libblkio_*",
+    "xnvme_*",
+    "nowait",
+    // The target of the call takes the place of files.
+    "filename",
+    "filename_format",
+    "unique_filename",
+    "directory",
+    "nrfiles",
+    "openfiles",
+    "opendir",
+    "file_service_type",
+    "create_*",
+    "unlink*",
+    "fallocate",
+    "fadvise_hint",
+    "overwrite",
+    "invalidate",
+    "pre_read",
+    "allow_file_create",
+    "allow_mounted_write",
+    "lockfile",
+    "end_fsync",
+    "fsync_on_close",
+    "fill_device",
+    "ioscheduler",
+    "write_hint",
+    "buffered",
+    "atomic",
+    "filetype",
+    // Output.
+    "name",
+    "description",
+    "group_reporting",
+    "new_group",
+    "write_bw_log",
+    "write_lat_log",
+    "write_iops_log",
+    "write_hist_log",
+    "write_iolog",
+    "log_*",
+    "per_job_logs",
+    "disk_util",
+    "percentile_list",
+    "lat_percentiles",
+    "clat_percentiles",
+    "slat_percentiles",
+    "disable_*",
+    "gtod_*",
+    "clocksource",
+    "unified_rw_reporting",
+    "stats",
+    "bwavgtime",
+    "iopsavgtime",
+    "significant_figures",
+    "unit_base",
+    "block_error_percentiles",
+    "output*",
+    "eta*",
+    "minimal",
+    // Threads and memory.
+    "thread",
+    "cpus_allowed*",
+    "cpumask",
+    "numa_*",
+    "nice",
+    "prio",
+    "prioclass",
+    "priohint",
+    "cgroup*",
+    "uid",
+    "gid",
+    "mem",
+    "mem_align",
+    "iomem*",
+    "hugepage-size",
+    "lockmem",
+    // Random numbers come from the seed of the run.
+    "randrepeat",
+    "allrandrepeat",
+    "randseed",
+    "rand_seed",
+    "random_generator",
+    "softrandommap",
+    // A command is issued as soon as the depth has room for it, as in fio's usual case.
+    "iodepth_batch",
+    "iodepth_batch_complete_max",
+    "io_submit_mode",
+    "serialize_overlap",
+    // Incompressible data is new for every command.
+    "refill_buffers",
+    "scramble_buffers",
+    "buffer_compress_chunk",
+    "dedupe_mode",
+    "dedupe_global",
+    "dedupe_working_set_percentage",
+    // Checks and their ways; the reads of a check are refused below.
+    "do_verify",
+    "verify_*",
+    "experimental_verify",
+    "trim_verify_zero",
+    "trim_backlog_batch",
+    "ignore_error",
+    "continue_on_error",
+    "error_dump",
+    // Limits that stop a job which misses them.
+    "max_latency",
+    "rate_min",
+    "rate_iops_min",
+    "rate_cycle",
+    "rate_ignore_thinktime",
+    "thinktime_spin",
+    "thinktime_blocks_type",
+    "exitall_on_error",
+    "exit_what",
+    // They go with options that are carried over or refused.
+    "rwmixcycle",
+    "rw_sequencer",
+    "replay_*",
+    "read_iolog_chunked",
+    "merge_blktrace_*",
+    "steadystate_*",
+    "zonecapacity",
+    "read_beyond_wp",
+    "max_open_zones",
+    "job_max_open_zones",
+    "ignore_zone_limits",
+    "zone_reset_*",
+    "latency_window",
+    "latency_percentile",
+    "latency_run",
+    "flow_id",
+    "flow_watermark",
+    "flow_sleep",
+    "exec_prerun",
+    "exec_postrun",
+    "readfua",
+];
+
+/// Options that change the load in a way that a workload file has no words for: the values with
+/// which they do nothing, and the rule.
+const REFUSED: &[(&[&str], &[&str], &str)] = &[
+    (
+        &["bs_unaligned", "bs_is_seq_rand"],
+        &["0"],
+        "commands begin at multiples of their size (or of ba), and a job is random or sequential",
+    ),
+    (
+        &["iodepth_batch_complete_min"],
+        &["0", "1"],
+        "a command is issued as soon as one has ended; remove it, or set it to 1",
+    ),
+    (
+        &["latency_target"],
+        &["0"],
+        "fio looks for the depth that keeps to it; try depths with `ssdlab run qd-sweep`, and remove it here",
+    ),
+    (&["thinktime_iotime"], &["0"], "pauses come after a number of commands: set thinktime_blocks"),
+    (
+        &["flow"],
+        &["0"],
+        "the share of a job in the commands of several is set by one job with rwmixread, or by rates",
+    ),
+    (
+        &["dedupe_percentage"],
+        &["0"],
+        "data is incompressible, repeating or compressible, and no block is a copy of another one",
+    ),
+    (
+        &["trim_percentage", "trim_backlog"],
+        &["0"],
+        "the trims of written blocks are not carried over; give a job of its own with rw=randtrim",
+    ),
+    (
+        &["cmdprio_percentage", "cmdprio_class", "cmdprio_hint", "cmdprio", "cmdprio_bssplit"],
+        &["0"],
+        "commands have no priorities here; remove it if the drive may ignore them",
+    ),
+    (
+        &["sprandom", "spr_op", "spr_num_regions", "spr_cs", "random_sequence_stride"],
+        &["0"],
+        "this order is not known here; precondition with a job of rw=randwrite and io_size=200%",
+    ),
+    (
+        &["pi_act", "pi_chk", "apptag", "apptag_mask", "md_per_io_size"],
+        &["0"],
+        "commands here have no metadata and no protection information",
+    ),
+    (&["num_range"], &["1"], "a trim has one range here; remove it, or set it to 1"),
+    (
+        &["write_mode", "sg_write_mode", "verify_mode"],
+        &["write", "read"],
+        "writes here are writes with data: no zeroes, verify, same or uncorrectable",
+    ),
+    (&["sync_file_range"], &[], "the page cache is bypassed; use fsync or fdatasync"),
+    (&["write_barrier"], &["0"], "use fsync, which has a name here: flush_every"),
+    (&["file_append"], &["0"], "the target has a fixed size; set offset and size"),
+    (&["offset_align"], &["0"], "set offset itself to the multiple"),
+    (&["profile"], &[], "write out the jobs that the profile stands for"),
+    (&["create_only", "verify_only"], &["0"], "the job then has no commands of its own"),
+    (&["verify_backlog", "verify_backlog_batch"], &["0"], VERIFY),
+];
+
+/// The rule for reads that check what a job has written.
+pub(super) const VERIFY: &str = "fio reads back what the job has written, which is not carried over: set do_verify=0, and check data \
+                                 with `ssdlab verify`";
+
+/// Engines whose commands do not go to a block device or a file.
+const OTHER_ENGINES: &[&str] = &[
+    "cpuio",
+    "net",
+    "netsplice",
+    "mtd",
+    "rdma",
+    "rbd",
+    "rados",
+    "gfapi",
+    "gfapi_async",
+    "http",
+    "nfs",
+    "libhdfs",
+    "dfs",
+    "ime",
+    "nbd",
+    "libiscsi",
+    "pmemblk",
+    "dev-dax",
+    "libpmem",
+    "libcufile",
+    "libhipfile",
+    "e4defrag",
+    "falloc",
+    "ftruncate",
+    "filecreate",
+    "filestat",
+    "filedelete",
+    "filerename",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
+    "exec",
+    "libzbc",
+    "binject",
+];
+
+/// Whether an engine measures something else than a drive: a network, a processor, a cluster.
+pub(super) fn is_of_another_thing(engine: &str) -> bool {
+    OTHER_ENGINES.contains(&engine) || engine.starts_with("external:")
+}
+
+/// The rule that an option breaks which nobody has carried over, or `None` if it is harmless.
+pub(super) fn refusal(key: &str, value: &str) -> Option<&'static str> {
+    if let Some((_, neutral, rule)) = REFUSED.iter().find(|(keys, ..)| keys.contains(&key)) {
+        return (!neutral.contains(&value)).then_some(*rule);
+    }
+    let is_it = |known: &&&str| match known.strip_suffix('*') {
+        Some(beginning) => key.starts_with(beginning),
+        None => **known == key,
+    };
+    let unknown = "this import does not know the option; remove it if it does not change the load";
+    HARMLESS.iter().find(is_it).is_none().then_some(unknown)
+}
