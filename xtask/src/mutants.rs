@@ -64,44 +64,31 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
 }
 
 /// Removes the chosen checks one after the other; true if every removal was noticed.
-fn remove_each<'a>(
+fn remove_each(
     workspace: &Workspace,
     log: Log,
-    all: &'a [Mutant],
-    chosen: &[&'a Mutant],
+    all: &[Mutant],
+    chosen: &[&Mutant],
 ) -> Result<bool> {
     list::check(workspace.root(), all)?;
     let checkout = Checkout::copy(workspace)?;
-    let trial = Trial::new(&checkout)?;
-    let (alone, together): (Vec<&Mutant>, Vec<&Mutant>) =
-        chosen.iter().copied().partition(|mutant| mutant.alone);
-    let covers = all.iter().filter(|cover| {
-        let is_cover = |mutant: &&Mutant| mutant.covered_by.as_ref() == Some(&cover.name);
-        together.iter().any(is_cover) && !together.iter().any(|it| it.name == cover.name)
-    });
-    checkout.switch(&together.iter().copied().chain(covers).collect::<Vec<_>>())?;
+    // All, so that those that cover another are among them, and that a call with a part builds no other programs.
+    checkout.switch(&all.iter().collect::<Vec<_>>())?;
+    let trial = Trial::build(&checkout, &chosen.iter().map(|mutant| &mutant.test).collect())?;
     let mut verdicts = Vec::new();
-    let mut note = |mutant: &'a Mutant, verdict: Verdict| {
-        verdicts.push((mutant, verdict));
-        let count = verdicts.len();
-        log.line(&format!("{count}/{}: {} {}", chosen.len(), mutant.name, verdict.word()));
-    };
-    let programs: BTreeSet<_> = together.iter().map(|mutant| mutant.test.program()).collect();
+    let programs: BTreeSet<_> = chosen.iter().map(|mutant| mutant.test.program()).collect();
     for program in programs {
-        let of_program = together.iter().copied().filter(|it| it.test.program() == program);
+        let of_program = chosen.iter().copied().filter(|it| it.test.program() == program);
         let of_program: Vec<&Mutant> = of_program.collect();
         let filters: BTreeSet<_> = of_program.iter().map(|it| it.test.filter.as_str()).collect();
         log.line(&format!("{} {} with every check: {} tests", program.0, program.1, filters.len()));
-        let built = trial.whole(&of_program[0].test, &filters)?;
+        trial.must_pass(&of_program[0].test, &filters)?;
         for mutant in of_program {
-            note(mutant, trial.switched(&built, mutant)?);
+            let verdict = trial.without(mutant)?;
+            verdicts.push((mutant, verdict));
+            let count = verdicts.len();
+            log.line(&format!("{count}/{}: {} {}", chosen.len(), mutant.name, verdict.word()));
         }
-    }
-    for mutant in alone {
-        let checkout = Checkout::copy(workspace)?;
-        let cover = all.iter().find(|other| mutant.covered_by.as_ref() == Some(&other.name));
-        cover.into_iter().chain([mutant]).try_for_each(|it| checkout.remove(it))?;
-        note(mutant, trial.alone(mutant)?);
     }
     Ok(summarise(log, &verdicts))
 }

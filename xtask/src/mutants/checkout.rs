@@ -47,28 +47,17 @@ impl Checkout {
         self.root.join(relative)
     }
 
-    /// Replaces a file of the copy.
-    fn change(&self, file: &str, change: impl FnOnce(&str) -> Result<String>) -> Result<()> {
-        let path = self.path(file);
-        let changed = change(&fs::read_to_string(&path)?)?;
-        Ok(fs::write(path, changed)?)
-    }
-
     /// Gives every function of these checks a body without each of them.
     pub(super) fn switch(&self, mutants: &[&Mutant]) -> Result<()> {
         let files: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.file.as_str()).collect();
         for file in files {
             let of_file = mutants.iter().copied().filter(|mutant| mutant.file == file);
             let of_file: Vec<_> = of_file.collect();
-            self.change(file, |source| switched(source, &of_file))
-                .with_context(|| format!("in {file}"))?;
+            let path = self.path(file);
+            let source = switched(&fs::read_to_string(&path)?, &of_file);
+            fs::write(path, source.with_context(|| format!("in {file}"))?)?;
         }
         Ok(())
-    }
-
-    /// Removes a check.
-    pub(super) fn remove(&self, mutant: &Mutant) -> Result<()> {
-        self.change(&mutant.file, |source| Ok(source.replacen(&mutant.text, &mutant.becomes, 1)))
     }
 }
 

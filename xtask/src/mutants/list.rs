@@ -26,9 +26,6 @@ pub(super) struct Mutant {
     pub(super) test: TestName,
     /// Another check that alone keeps the test passing, or `None` if there is none; both are removed then.
     pub(super) covered_by: Option<String>,
-    /// Whether it needs a build of its own: the bodies of a function with and without it do not fit one signature.
-    #[serde(default)]
-    pub(super) alone: bool,
 }
 
 /// A test by package, program (`lib` for unit tests) and filter, separated by blanks.

@@ -20,7 +20,10 @@ pub(super) fn switched(source: &str, mutants: &[&Mutant]) -> Result<String> {
         let around = bodies.iter().filter(|body| body.start < start && end < body.end);
         let body = around.min_by_key(|body| body.len());
         let name = &mutant.name;
-        ensure!(body.is_some(), "{name} is in no function; it needs `alone = true`");
+        ensure!(
+            body.is_some(),
+            "the check {name} is in no function, so that nothing can choose to leave it out"
+        );
         let body = body.cloned().unwrap_or_default();
         let original = &source[body.clone()];
         let without = original.replacen(&mutant.text, &mutant.becomes, 1);
@@ -37,7 +40,7 @@ pub(super) fn switched(source: &str, mutants: &[&Mutant]) -> Result<String> {
     let is_apart = switches.windows(2).all(|pair| pair[0].0.end <= pair[1].0.start);
     ensure!(
         is_apart,
-        "a function in another one has a check, too; one of them needs `alone = true`"
+        "a function in another one has a check, too; give that function another place"
     );
     let mut text = source.to_owned();
     for (body, branches) in switches.into_iter().rev() {
@@ -151,7 +154,6 @@ mod tests {
             becomes: becomes.to_owned(),
             test: "package program filter".to_owned().try_into().unwrap(),
             covered_by: None,
-            alone: false,
         }
     }
 
@@ -172,6 +174,6 @@ mod tests {
     #[test]
     fn a_check_outside_of_functions_is_told() {
         let error = switched(SOURCE, &[&mutant("one", "fn b();", "")]).unwrap_err().to_string();
-        assert!(error.contains("one is in no function"), "{error}");
+        assert!(error.contains("the check one is in no function"), "{error}");
     }
 }

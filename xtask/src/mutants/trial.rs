@@ -8,13 +8,15 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::checkout::Checkout;
 use super::list::{Mutant, TestName};
 use super::switches::VARIABLE;
 use crate::setup;
 
+/// The package with the tests of the program.
+const PROGRAM_TESTS: &str = "xtask";
 /// Time for one test; one that waits for ever without its check has noticed that.
 const PATIENCE: Duration = Duration::from_mins(5);
 
@@ -27,52 +29,78 @@ pub(super) enum Verdict {
     Hung,
     /// The test passed.
     Missed,
-    /// The text in the place of the check is no Rust.
-    NotCompiled,
 }
 
 impl Verdict {
-    /// The verdict on a test that passed, failed, or did not end.
-    const fn of(passed: Option<bool>) -> Self {
-        match passed {
-            Some(true) => Self::Missed,
-            Some(false) => Self::Noticed,
-            None => Self::Hung,
-        }
-    }
-
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Noticed => "noticed",
             Self::Hung => "hung",
             Self::Missed => "MISSED",
-            Self::NotCompiled => "NO BUILD",
         }
     }
 
     pub(super) const fn is_noticed(self) -> bool {
-        matches!(self, Self::Noticed | Self::Hung)
+        !matches!(self, Self::Missed)
     }
 }
 
-/// The runner of tests in the copy.
+/// The test programs of the copy.
 pub(super) struct Trial<'a> {
     checkout: &'a Checkout,
+    programs: Vec<Program>,
 }
 
 impl<'a> Trial<'a> {
-    /// Tests need root: a test that is skipped notices nothing.
-    pub(super) fn new(checkout: &'a Checkout) -> Result<Self> {
+    /// Builds the programs of these tests in one call, so that all have the same features of their libraries.
+    pub(super) fn build(checkout: &'a Checkout, tests: &BTreeSet<&TestName>) -> Result<Self> {
         ensure!(setup::is_root(), "tests with loop devices and mounts need root; run this as root");
-        Ok(Self { checkout })
+        let mut trial = Self { checkout, programs: Vec::new() };
+        let (of_program, of_crates): (BTreeSet<_>, BTreeSet<_>) =
+            tests.iter().copied().partition(|test| test.package == PROGRAM_TESTS);
+        trial.build_tests(&of_crates, &[])?;
+        if !of_program.is_empty() {
+            let build = trial.cargo(&["build", "--quiet", "--package", "ssdlab-cli"]);
+            trial.output(build, "build-program")?;
+            trial.build_tests(&of_program, &["--features", "binary"])?;
+        }
+        Ok(trial)
     }
 
-    /// Builds the program of some tests, which must pass with every check in its place; each filter selects one.
-    pub(super) fn whole(&self, test: &TestName, filters: &BTreeSet<&str>) -> Result<Built> {
+    fn build_tests(&mut self, tests: &BTreeSet<&TestName>, more: &[&str]) -> Result<()> {
+        let packages: BTreeSet<_> = tests.iter().map(|test| test.package.as_str()).collect();
+        let programs: BTreeSet<_> = tests.iter().map(|test| test.program.as_str()).collect();
+        let Some(first) = packages.first() else { return Ok(()) };
+        let mut cargo = self.cargo(&["test", "--no-run", "--quiet"]);
+        cargo.arg("--message-format=json-render-diagnostics").args(more);
+        cargo.args(packages.iter().flat_map(|package| ["--package", package]));
+        for program in programs {
+            match program {
+                "lib" => cargo.arg("--lib"),
+                program => cargo.args(["--test", program]),
+            };
+        }
+        let messages = self.output(cargo, &format!("build-{first}"))?;
+        self.programs.extend(messages.lines().filter_map(Program::of_message));
+        Ok(())
+    }
+
+    /// The output of a build that must succeed.
+    fn output(&self, mut cargo: Command, name: &str) -> Result<String> {
+        let log = self.log(name);
+        let output = cargo.stdin(Stdio::null()).stderr(File::create(&log)?).output()?;
+        ensure!(
+            output.status.success(),
+            "no build: a check or what takes its place is no Rust; see {log}"
+        );
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    /// Fails unless the tests of a program pass with every check in its place, and each filter selects one.
+    pub(super) fn must_pass(&self, test: &TestName, filters: &BTreeSet<&str>) -> Result<()> {
         let log = self.log(&format!("all-{}-{}", test.package, test.program));
-        let Some(built) = self.build(test, &log)? else { bail!("no build; see {log}") };
         let filters: Vec<_> = filters.iter().copied().collect();
-        let passed = self.test(&built, "", &filters, &log)?;
+        let passed = self.run(test, "", &filters, &log)?;
         ensure!(passed == Some(true), "{test} fails with every check in its place; see {log}");
         let output = fs::read_to_string(&log)?;
         let passed: Vec<&str> = output.lines().filter(|line| line.ends_with(" ... ok")).collect();
@@ -80,26 +108,20 @@ impl<'a> Trial<'a> {
             let is_selected = passed.iter().any(|line| line.contains(filter));
             ensure!(is_selected, "{filter} selects no test of {test}; see {log}");
         }
-        Ok(built)
+        Ok(())
     }
 
-    /// Runs the test of a check with the switch that removes it, and with that of the one that covers it.
-    pub(super) fn switched(&self, built: &Built, mutant: &Mutant) -> Result<Verdict> {
+    /// Runs the test of a check without it, and without the one that covers it.
+    pub(super) fn without(&self, mutant: &Mutant) -> Result<Verdict> {
         let cover = mutant.covered_by.iter().map(|cover| format!(",{cover}"));
         let removed = [mutant.name.clone()].into_iter().chain(cover).collect::<String>();
-        let log = self.log(&mutant.name);
-        File::create(&log)?;
-        let passed = self.test(built, &removed, &[&mutant.test.filter], &log)?;
-        Ok(Verdict::of(passed))
-    }
-
-    /// Builds the program of a test of the copy as it is now, and runs it.
-    pub(super) fn alone(&self, mutant: &Mutant) -> Result<Verdict> {
-        let log = self.log(&mutant.name);
-        let Some(built) = self.build(&mutant.test, &log)? else {
-            return Ok(Verdict::NotCompiled);
-        };
-        Ok(Verdict::of(self.test(&built, "", &[&mutant.test.filter], &log)?))
+        let test = &mutant.test;
+        let passed = self.run(test, &removed, &[&test.filter], &self.log(&mutant.name))?;
+        Ok(match passed {
+            Some(true) => Verdict::Missed,
+            Some(false) => Verdict::Noticed,
+            None => Verdict::Hung,
+        })
     }
 
     fn log(&self, name: &str) -> String {
@@ -110,75 +132,69 @@ impl<'a> Trial<'a> {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(args).current_dir(self.checkout.path(""));
         cargo.env("CARGO_TARGET_DIR", &self.checkout.target_dir);
-        // Each build is used once: what only helps a reader of a backtrace is left out.
-        cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "1");
+        // Nobody reads a backtrace.
+        cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
         cargo
     }
 
-    /// Builds the program of a test, and the program under test where it is another; `None` if that
-    /// is not possible.
-    fn build(&self, test: &TestName, log: &str) -> Result<Option<Built>> {
-        let mut cargo = self.cargo(&["test", "--no-run", "--quiet", "--package", &test.package]);
-        cargo.arg("--message-format=json-render-diagnostics");
-        match test.program.as_str() {
-            "lib" => cargo.arg("--lib"),
-            "bin" => cargo.arg("--bins"),
-            program => cargo.args(["--test", program]),
-        };
-        if test.package == "xtask" {
-            cargo.args(["--features", "binary"]);
-            let mut program = self.cargo(&["build", "--quiet", "--package", "ssdlab-cli"]);
-            if !program.stderr(File::create(log)?).status()?.success() {
-                return Ok(None);
-            }
-        }
-        let output = cargo.stdin(Stdio::null()).stderr(File::create(log)?).output()?;
-        if !output.status.success() {
-            return Ok(None);
-        }
-        let messages = String::from_utf8(output.stdout)?;
-        let built = messages.lines().rev().find_map(Built::of_message);
-        built.map(Some).with_context(|| format!("cargo named no program of {test}"))
-    }
-
     /// Whether the tests of these filters passed, or `None` if they did not end.
-    fn test(
+    fn run(
         &self,
-        built: &Built,
+        test: &TestName,
         removed: &str,
         filters: &[&str],
         log: &str,
     ) -> Result<Option<bool>> {
-        let mut test = Command::new(&built.program);
-        test.env(VARIABLE, removed);
+        let program = self.programs.iter().find(|program| program.is_of(test));
+        let program = program.with_context(|| format!("cargo named no program of {test}"))?;
+        let mut command = Command::new(&program.path);
         // Words of a test, not dots; a test that cannot run here fails.
-        test.args(["--format=pretty", "--test-threads=1"]).args(filters).env("CI", "true");
-        test.current_dir(&built.package).env("CARGO_MANIFEST_DIR", &built.package);
-        test.env("SSDLAB_BIN", self.checkout.target_dir.join("debug/ssdlab"));
-        ends_well(&mut test, log)
+        command.args(["--format=pretty", "--test-threads=1"]).args(filters).env("CI", "true");
+        command.current_dir(&program.package_dir).env("CARGO_MANIFEST_DIR", &program.package_dir);
+        command.env("SSDLAB_BIN", self.checkout.target_dir.join("debug/ssdlab"));
+        ends_well(command.env(VARIABLE, removed), log)
     }
 }
 
-/// A program with tests.
-pub(super) struct Built {
-    program: PathBuf,
+/// A program with tests, as cargo tells of it.
+struct Program {
+    path: PathBuf,
     /// The directory of its package, in which its tests run.
-    package: PathBuf,
+    package_dir: PathBuf,
+    package_id: String,
+    /// Its name, or `lib`.
+    name: String,
 }
 
-impl Built {
+impl Program {
     /// The program in a message of cargo, or `None` if it tells of something else.
     fn of_message(line: &str) -> Option<Self> {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        let program = PathBuf::from(message["executable"].as_str()?);
-        let manifest = PathBuf::from(message["manifest_path"].as_str()?);
-        Some(Self { program, package: manifest.parent()?.to_owned() })
+        let path = PathBuf::from(message["executable"].as_str()?);
+        let package_dir = PathBuf::from(message["manifest_path"].as_str()?).parent()?.to_owned();
+        let target = &message["target"];
+        let kind = target["kind"][0].as_str()?;
+        let name = if kind == "lib" { kind } else { target["name"].as_str()? }.to_owned();
+        Some(Self {
+            path,
+            package_dir,
+            package_id: message["package_id"].as_str()?.to_owned(),
+            name,
+        })
+    }
+
+    fn is_of(&self, test: &TestName) -> bool {
+        // `path+file:///DIR#NAME@VERSION`, without a name if the directory has it.
+        let named = format!("#{}@", test.package);
+        let is_package =
+            self.package_id.contains(&named) || self.package_dir.ends_with(&test.package);
+        is_package && self.name == test.program
     }
 }
 
-/// Whether a test succeeded, or `None` if it did not end in time; its output is added to the log.
+/// Whether a test succeeded, or `None` if it did not end in time; its output goes to the log.
 fn ends_well(test: &mut Command, log: &str) -> Result<Option<bool>> {
-    let out = File::options().append(true).open(log)?;
+    let out = File::create(log)?;
     test.stdin(Stdio::null()).stdout(out.try_clone()?).stderr(out).process_group(0);
     let mut child = test.spawn().context("cannot start a test")?;
     let begin = Instant::now();
