@@ -165,7 +165,10 @@ mod tests {
             assert!(refused(&[name("a"), name(&other)]), "{other}");
         }
         assert!(!refused(&[name("a"), name("b")]));
-        assert!(refused(&[name("new"), name("./new")]));
+        std::os::unix::fs::symlink(".", dir.path().join("here")).unwrap();
+        for other in ["new", "./new", "here/new"] {
+            assert!(refused(&[name("new"), name(other)]), "{other}");
+        }
         assert!(!refused(&[name("new"), name("newer")]));
     }
 

@@ -378,3 +378,18 @@ fn crc_of(name: &[u8; 4], body: &[u8]) -> u32 {
     crc.update(&(body.len() as u64).to_le_bytes());
     crc.finalize()
 }
+
+#[test]
+fn a_snapshot_replaces_nothing_and_a_state_only_a_state() {
+    let (dir, path) = dir_and_path();
+    example(&path);
+    let (text, new) = (dir.path().join("text"), dir.path().join("new"));
+    fs::write(&text, "a file of somebody").expect("a file");
+    let refuses =
+        |replace: Replace, path: &Path| matches!(replace.check(path), Err(FileFault::Exists));
+    for taken in [&text, dir.path()] {
+        assert!(refuses(Replace::State, taken) && refuses(Replace::Nothing, taken));
+    }
+    assert!(refuses(Replace::Nothing, &path) && !refuses(Replace::State, &path));
+    assert!(!refuses(Replace::Nothing, &new) && !refuses(Replace::State, &new));
+}

@@ -153,3 +153,16 @@ fn what_another_run_wrote_over_it_is_told() {
     let other = base::verifiable::Sector::OtherRun { seed: SEED + 1, generation: 9 };
     assert!(report.broken[0].found.iter().all(|sector| *sector == other), "{:?}", report.broken);
 }
+
+/// It may be the only record of a drive's promises.
+#[test]
+fn an_earlier_journal_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    written(dir.path(), 9);
+    let journal = dir.path().join("journal");
+    let before = std::fs::read(&journal).unwrap();
+    let header = Header { serial: String::new(), wwid: None, seed: SEED, layout: LAYOUT };
+    let again = Journal::create(&journal, &header).unwrap_err().to_string();
+    assert!(again.contains("exists already") && again.contains("--check"), "{again}");
+    assert_eq!(std::fs::read(&journal).unwrap(), before);
+}
