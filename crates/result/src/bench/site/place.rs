@@ -17,6 +17,9 @@ use super::manifest::{Content, Manifest, SITE_MARKER};
 use super::{SiteError, SiteReport, failed};
 use crate::store::dir::Dir;
 
+#[cfg(test)]
+mod each_check;
+
 /// Beginning of the names of hidden directories for new files.
 const HIDDEN: &str = ".ssdlab-site-";
 /// Beginning of the names there of things that left their place, and may be those of somebody else.
