@@ -114,6 +114,7 @@ pub(super) fn check(root: &Path, all: &[Mutant]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::switches::switched;
     use super::*;
 
     fn root() -> std::path::PathBuf {
@@ -126,6 +127,11 @@ mod tests {
     fn every_check_of_the_list_is_in_the_source() {
         let all = read(&root()).unwrap();
         check(&root(), &all).unwrap();
+        for file in all.iter().map(|mutant| &mutant.file).collect::<BTreeSet<_>>() {
+            let source = std::fs::read_to_string(root().join(file)).unwrap();
+            let of_file: Vec<_> = all.iter().filter(|mutant| mutant.file == *file).collect();
+            switched(&source, &of_file).unwrap();
+        }
         assert!(all.iter().any(|mutant| mutant.file == "crates/device/src/guard/mod.rs"));
     }
 
