@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use device::guard::Claim;
+use device::guard::file::FileClaim;
 use target::IoError;
+use target::capability::UseProbe;
 
 use crate::space::Fit;
 
@@ -35,6 +37,15 @@ impl Ownership {
     }
 }
 
+impl UseProbe for Ownership {
+    fn require_unused(&self) -> Result<(), IoError> {
+        match self {
+            Self::File(hold) => hold.claim.as_ref().map_or(Ok(()), FileClaim::require_unused),
+            Self::Device(claim) => claim.require_unused(),
+        }
+    }
+}
+
 /// A regular file by name and by inode; removed on drop if it was created for the run.
 #[derive(Debug)]
 pub(crate) struct FileHold {
@@ -46,13 +57,20 @@ pub(crate) struct FileHold {
     keep: bool,
     /// The work still to be done on an existing file before the first command.
     fit: Mutex<Option<Fit>>,
+    /// The claim on a file that is written to, or `None` if it is only read.
+    claim: Option<FileClaim>,
 }
 
 impl FileHold {
     pub(crate) fn new(path: PathBuf, metadata: &Metadata, remove: bool) -> Self {
         let device_and_inode = (metadata.dev(), metadata.ino());
         let remove = AtomicBool::new(remove);
-        Self { path, device_and_inode, remove, keep: false, fit: Mutex::new(None) }
+        Self { path, device_and_inode, remove, keep: false, fit: Mutex::new(None), claim: None }
+    }
+
+    /// Keeps others from the file as long as this lives.
+    pub(crate) fn claim(&mut self, claim: FileClaim) {
+        self.claim = Some(claim);
     }
 
     /// Leaves the file as it is until [`FileHold::recheck`].

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op};
 use target::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, ReadBack, Sleep, Telemetry,
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, ReadBack, Sleep, Telemetry, UseProbe,
 };
 use target::health::HealthProbe;
 use target::{
@@ -187,6 +187,11 @@ impl Guarded for RealTarget {
     /// inode, size and serial. The first call gives an existing file its size.
     fn confirm_identity(&self) -> Result<(), IoError> {
         self.medium.ownership.recheck(&self.medium.file, self.medium.capacity_bytes)
+    }
+
+    fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
+        let ownership = Arc::clone(&self.medium.ownership);
+        self.medium.writable.then_some(ownership as Arc<dyn UseProbe>)
     }
 
     fn confine(&mut self, span_bytes: u64) {

@@ -1,7 +1,9 @@
 //! Capabilities of a target beyond moving data: one trait for each, with an honest answer from
 //! targets that lack it.
 
+use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{Nanos, Ratio, TelemetryRow};
 
@@ -34,6 +36,22 @@ pub trait Lanes: Target + Sized {
     }
 }
 
+/// Looks at the other users of a target that is written to, beside all work on it.
+pub trait UseProbe: Debug + Send + Sync {
+    /// Time between two looks during a phase.
+    fn interval(&self) -> Duration {
+        Duration::from_secs(10)
+    }
+
+    /// Makes sure that nobody else has begun to use the target, or a thing that shares bytes with
+    /// it, since it was opened.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with the code of the use; [`IoError::Unsupported`] if nobody can tell
+    /// any more.
+    fn require_unused(&self) -> Result<(), IoError>;
+}
+
 /// A target that can check its identity, and that can confine commands to a part of itself.
 pub trait Guarded: Target {
     /// Makes sure that this is still the device or file that was opened (same device, serial,
@@ -43,6 +61,11 @@ pub trait Guarded: Target {
     /// [`IoError::Refused`] if it is not.
     fn confirm_identity(&self) -> Result<(), IoError> {
         Ok(())
+    }
+
+    /// A look at the other users of the target during a run, or `None` if it can have none.
+    fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
+        None
     }
 
     /// From now on every command that reaches beyond the first `span_bytes` fails without touching

@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status, TelemetryRow};
 
 use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry, UseProbe,
 };
 use crate::contract::Target;
 use crate::error::IoError;
@@ -176,6 +177,10 @@ impl<T: Lanes> Lanes for FaultyTarget<T> {}
 impl<T: Guarded> Guarded for FaultyTarget<T> {
     fn confirm_identity(&self) -> Result<(), IoError> {
         self.inner.confirm_identity()
+    }
+
+    fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
+        self.inner.use_probe()
     }
 }
 

@@ -11,7 +11,7 @@ use base::{Completion, Nanos, Op, Status};
 
 use crate::age::Ages;
 use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry, UseProbe,
 };
 use crate::contract::Target;
 use crate::error::IoError;
@@ -64,6 +64,8 @@ pub struct ScriptedTarget {
     capacity_bytes: u64,
     /// Result of [`Target::limits`]; change it to test how a caller adapts.
     pub limits: Limits,
+    /// Result of [`Guarded::use_probe`].
+    pub uses: Option<Arc<dyn UseProbe>>,
     /// Result of [`Target::health_probe`].
     pub health: Option<Arc<dyn HealthProbe>>,
     /// Result of [`Target::interrupt_processor`].
@@ -106,6 +108,7 @@ impl ScriptedTarget {
         Self {
             capacity_bytes,
             limits,
+            uses: None,
             health: None,
             interrupt_processor: None,
             oversleep: Nanos(0),
@@ -242,7 +245,11 @@ impl Lanes for ScriptedTarget {
     }
 }
 
-impl Guarded for ScriptedTarget {}
+impl Guarded for ScriptedTarget {
+    fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
+        self.uses.clone()
+    }
+}
 
 impl Purge for ScriptedTarget {
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {

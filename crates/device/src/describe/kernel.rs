@@ -3,19 +3,35 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use target::{IoError, Refusal};
+
 use super::loops::{Behind, LoopDevice};
+use super::overlay::Overlay;
 use super::tables::{Mount, parse_locks, parse_mountinfo, parse_swaps};
 use super::thing::{FileId, Region};
 use crate::host::sysfs::{Device, DeviceNumber, System};
 
+/// Code of a refusal because nobody can tell whether the thing is in use.
+pub(crate) const UNREADABLE: &str = "unreadable";
+
 /// The kernel's tables.
 pub struct Tables {
     mounts: Vec<Mount>,
+    overlays: Vec<Overlay>,
     swaps: Vec<Swap>,
     locks: Vec<FileId>,
     pub(crate) loops: Vec<LoopDevice>,
+    gaps: Vec<Gap>,
+}
+
+/// A table that cannot be read, so that nobody knows which things are in use.
+#[derive(Clone, Debug)]
+pub(crate) struct Gap {
+    table: PathBuf,
+    reason: String,
 }
 
 /// One active swap space.
@@ -25,20 +41,86 @@ struct Swap {
     behind: Vec<Behind>,
 }
 
+impl Gap {
+    fn new(table: &Path, reason: impl ToString) -> Self {
+        Self { table: table.to_owned(), reason: reason.to_string() }
+    }
+
+    /// The refusal of everything that the table could name.
+    pub(crate) fn refusal(&self) -> Refusal {
+        Refusal { code: UNREADABLE, message: self.message() }
+    }
+
+    fn message(&self) -> String {
+        format!(
+            "cannot read {} ({}), which tells what is in use, so that nothing counts as free; give ssdlab the \
+             /proc and /sys of the kernel",
+            self.table.display(),
+            self.reason
+        )
+    }
+}
+
 impl Tables {
     /// A container sees only its own mounts, so all permitted namespaces are read.
     pub fn read(system: &System) -> Self {
-        let processes = one_process_of_each_namespace(system);
-        let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
-        let table = |process: &PathBuf| parse_mountinfo(&read(process.join("mountinfo")));
-        let roots: Vec<_> = processes.iter().map(|process| process.join("root")).collect();
-        let swaps = parse_swaps(&read(system.proc.join("swaps")));
-        Self {
-            mounts: processes.iter().flat_map(table).collect(),
-            swaps: swaps.into_iter().map(|path| Swap::new(path, &roots)).collect(),
-            locks: parse_locks(&read(system.proc.join("locks"))),
-            loops: LoopDevice::all(system),
+        let mut gaps = Vec::new();
+        let mut read = |path: PathBuf| {
+            let text = system.proc_table(&path);
+            text.unwrap_or_else(|error| {
+                gaps.push(Gap::new(&path, error));
+                String::new()
+            })
+        };
+        let (swaps, locks) = (system.proc.join("swaps"), system.proc.join("locks"));
+        let swaps = if has_no_swap(&swaps) { String::new() } else { read(swaps) };
+        let own = fs::read_link(system.proc.join("self")).unwrap_or_default();
+        let locks = parse_locks(&read(locks), &own.to_string_lossy());
+        gaps.extend(gaps_in_sysfs(system));
+        let (mut roots, mut mounts, mut overlays) = (Vec::new(), Vec::new(), Vec::new());
+        for namespace in namespaces(system) {
+            let (process, found) = match namespace.mounts(system) {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                Err(gap) => {
+                    gaps.push(gap);
+                    continue;
+                }
+            };
+            let is_own = roots.is_empty();
+            if is_own {
+                gaps.extend(covered(system, &found));
+            }
+            let root = if is_own { PathBuf::from("/") } else { process.join("root") };
+            overlays.extend(found.iter().filter_map(|mount| Overlay::new(mount, &root)));
+            roots.push(process.join("root"));
+            mounts.extend(found);
         }
+        let swaps = parse_swaps(&swaps).into_iter().map(|path| Swap::new(path, &roots)).collect();
+        let mut loops = LoopDevice::all(system);
+        for top in &mut loops {
+            let others = other_paths(&overlays, &top.path);
+            top.also = others.iter().filter_map(|path| Behind::path(path)).collect();
+        }
+        Self { mounts, overlays, swaps, locks, loops, gaps }
+    }
+
+    /// Tables that could not be read.
+    pub(crate) fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// Makes sure that all tables could be read.
+    ///
+    /// # Errors
+    /// [`IoError::Unsupported`] with the name of the first one that could not be.
+    pub(crate) fn require_whole(&self) -> Result<(), IoError> {
+        self.gaps.first().map_or(Ok(()), |gap| Err(IoError::Unsupported(gap.message())))
+    }
+
+    /// The other paths of a file that lies in an overlay or in a layer of one; they may lead nowhere.
+    pub(crate) fn other_paths(&self, path: &Path) -> Vec<PathBuf> {
+        other_paths(&self.overlays, path)
     }
 
     /// The mount that holds a file with this `st_dev`, or `None` if no table lists it.
@@ -107,7 +189,7 @@ impl Tables {
     ) -> Vec<&LoopDevice> {
         self.loops_on(region, |top| match &top.behind {
             Behind::Named => top.path == path,
-            behind => self.is_file(behind, file),
+            behind => [behind].into_iter().chain(&top.also).any(|it| self.is_file(it, file)),
         })
     }
 
@@ -151,20 +233,105 @@ fn source(mount: &Mount) -> Option<Behind> {
     mount.source.is_absolute().then(|| Behind::path(&mount.source)).flatten()
 }
 
-/// Our own directory in /proc first, then one of a process in each other mount namespace.
-fn one_process_of_each_namespace(system: &System) -> Vec<PathBuf> {
-    let namespace = |process: &Path| fs::read_link(process.join("ns/mnt")).ok();
+fn other_paths(overlays: &[Overlay], path: &Path) -> Vec<PathBuf> {
+    let Ok(path) = fs::canonicalize(path) else { return Vec::new() };
+    overlays.iter().flat_map(|overlay| overlay.other_paths(&path)).collect()
+}
+
+/// One mount namespace, by the directories of its processes in /proc.
+struct Namespace {
+    link: PathBuf,
+    processes: Vec<PathBuf>,
+    /// Whether it is our own, whose table must be there.
+    is_own: bool,
+}
+
+impl Namespace {
+    /// Its mounts with the process that showed them, or `None` if all of its processes have ended.
+    fn mounts(&self, system: &System) -> Result<Option<(PathBuf, Vec<Mount>)>, Gap> {
+        let mut unread = None;
+        for process in &self.processes {
+            let table = process.join("mountinfo");
+            match system.proc_table(&table) {
+                Ok(text) => {
+                    let mounts = parse_mountinfo(&text);
+                    if mounts.len() < text.lines().count() {
+                        return Err(Gap::new(&table, "a line of it is in an unknown form"));
+                    }
+                    return Ok(Some((process.clone(), mounts)));
+                }
+                // A process that has ended has no table.
+                Err(error) if error.kind() == ErrorKind::NotFound && !self.is_own => {}
+                Err(error) if self.is_own || self.is_of(process) => {
+                    unread = Some(Gap::new(&table, error));
+                }
+                Err(_) => {}
+            }
+        }
+        unread.map_or(Ok(None), Err)
+    }
+
+    fn is_of(&self, process: &Path) -> bool {
+        namespace(process).is_some_and(|link| link == self.link)
+    }
+}
+
+fn namespace(process: &Path) -> Option<PathBuf> {
+    fs::read_link(process.join("ns/mnt")).ok()
+}
+
+/// Our own namespace first, then each other one that we may look into.
+fn namespaces(system: &System) -> Vec<Namespace> {
     let own = system.proc.join("self");
     let entries = fs::read_dir(&system.proc).into_iter().flatten().flatten();
     let is_process = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.parse::<u32>().is_ok())
     };
-    let processes = entries.map(|entry| entry.path()).filter(is_process);
-    let mut others: BTreeMap<_, _> =
-        processes.filter_map(|process| Some((namespace(&process)?, process))).collect();
-    if let Some(ours) = namespace(&own) {
-        others.remove(&ours);
+    let mut others: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for process in entries.map(|entry| entry.path()).filter(is_process) {
+        if let Some(link) = namespace(&process) {
+            others.entry(link).or_default().push(process);
+        }
     }
-    [own].into_iter().chain(others.into_values()).collect()
+    let link = namespace(&own).unwrap_or_default();
+    others.remove(&link);
+    let others =
+        others.into_iter().map(|(link, processes)| Namespace { link, processes, is_own: false });
+    [Namespace { link, processes: vec![own], is_own: true }].into_iter().chain(others).collect()
+}
+
+/// A kernel without swap has no table of it.
+fn has_no_swap(table: &Path) -> bool {
+    let is_missing = fs::symlink_metadata(table).is_err_and(|it| it.kind() == ErrorKind::NotFound);
+    is_missing && rustix::system::sysinfo().totalswap == 0
+}
+
+/// Directories of sysfs that cannot be read.
+fn gaps_in_sysfs(system: &System) -> Vec<Gap> {
+    let dir = |name: &str| {
+        let path = system.sys.join(name);
+        system.require_sys_dir(&path).err().map(|error| (path, error))
+    };
+    let mut gaps: Vec<_> = ["block", "dev/block"].into_iter().filter_map(dir).collect();
+    // It is there only with btrfs.
+    gaps.extend(dir("fs/btrfs").filter(|(_, error)| error.kind() != ErrorKind::NotFound));
+    let undescribed = system.undescribed_disks();
+    let gaps = gaps.iter().map(|(path, error)| Gap::new(path, error));
+    gaps.chain(undescribed.iter().map(|link| Gap::new(link, "it leads nowhere"))).collect()
+}
+
+/// Places in the trees of the kernel that somebody has mounted something over.
+fn covered(system: &System, mounts: &[Mount]) -> Vec<Gap> {
+    let disks = system.disks();
+    let describes = |at: &Path| {
+        let is_in = |dir: &str| at.starts_with(system.sys.join(dir));
+        ["block", "dev/block", "fs/btrfs"].into_iter().any(is_in)
+            || at != system.sys && disks.iter().any(|disk| disk.is_described_in(at))
+    };
+    let over = mounts
+        .iter()
+        .map(|mount| Path::new(&mount.at))
+        .filter(|at| at.starts_with(&system.sys) && describes(at));
+    over.map(|at| Gap::new(at, "something else is mounted in its place")).collect()
 }

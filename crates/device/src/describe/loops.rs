@@ -46,6 +46,8 @@ pub(crate) struct LoopDevice {
     /// The kernel's name for the file or device behind it.
     pub(crate) path: PathBuf,
     pub(crate) behind: Behind,
+    /// The same file in the layers of an overlay.
+    pub(crate) also: Vec<Behind>,
     /// The part of that file or device that it shows.
     pub(crate) window: Region,
 }
@@ -56,6 +58,14 @@ impl LoopDevice {
         system.disks().into_iter().filter_map(Self::new).collect()
     }
 
+    /// Whether it may show a file of this length, as far as its own size tells: its size was that
+    /// of the file when it was attached, in sectors.
+    pub(crate) fn fits(&self, len_bytes: u64) -> bool {
+        let end = self.window.start.saturating_add(self.device.size_bytes());
+        (end..end.saturating_add(512)).contains(&len_bytes)
+            || self.window.end < u64::MAX && end <= len_bytes
+    }
+
     fn new(device: Device) -> Option<Self> {
         let path = device.backing_file()?;
         let status = ask(&device).as_ref().map(Behind::status);
@@ -63,7 +73,7 @@ impl LoopDevice {
         let attribute = |name: &str| device.number_of(name).filter(|&bytes| bytes > 0);
         let start = attribute("loop/offset").unwrap_or(0);
         let window = Region::of_len(start, attribute("loop/sizelimit").unwrap_or(u64::MAX));
-        Some(Self { device, path, behind, window })
+        Some(Self { device, path, behind, also: Vec::new(), window })
     }
 }
 

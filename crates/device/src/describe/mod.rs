@@ -5,6 +5,7 @@
 pub mod contents;
 pub mod kernel;
 mod loops;
+mod overlay;
 pub(crate) mod reading;
 pub mod report;
 pub mod sharing;

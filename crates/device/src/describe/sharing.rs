@@ -6,7 +6,8 @@
 //! not count. It does not follow devices built *on* one of them: such a device is a reason to
 //! refuse by itself.
 
-use std::path::PathBuf;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
 
 use super::kernel::Tables;
 use super::loops::{Behind, LoopDevice};
@@ -33,6 +34,8 @@ pub(crate) enum Relation {
     Backing(Device),
     /// The same drive as the device, over another cable or controller.
     OtherPath(Device),
+    /// The same file as the one at this path, in an overlay or a layer of one.
+    Layer(PathBuf),
 }
 
 /// One of the things that share bytes with the target.
@@ -61,16 +64,27 @@ impl Member {
             Relation::OtherPath(to) => {
                 format!("{name} (another path to {})", to.node().display())
             }
+            Relation::Layer(of) => {
+                format!("{name} (the same file in an overlay as {})", of.display())
+            }
         }
     }
 
     /// Whether the kernel keeps others away from it as soon as the target is claimed.
     pub(crate) fn is_claimed_with_the_target(&self) -> bool {
-        !matches!(self.relation, Relation::Backing(_) | Relation::OtherPath(_))
+        matches!(self.relation, Relation::Target | Relation::Partition | Relation::Slave(_))
+    }
+
+    /// Whether both are the same device, or the same file by any of its names.
+    pub(crate) fn is_same_thing(&self, other: &Self) -> bool {
+        match (&self.thing, &other.thing) {
+            (Thing::File { id, .. }, Thing::File { id: other, .. }) => id == other,
+            (one, other) => one == other,
+        }
     }
 
     fn covers(&self, other: &Self) -> bool {
-        self.thing == other.thing && self.region.contains(other.region)
+        self.is_same_thing(other) && self.region.contains(other.region)
     }
 }
 
@@ -91,7 +105,10 @@ pub(crate) fn members(system: &System, tables: &Tables, target: Thing) -> Vec<Me
 }
 
 fn neighbours(system: &System, tables: &Tables, member: &Member) -> Vec<Member> {
-    let Thing::Device(device) = &member.thing else { return Vec::new() };
+    let device = match &member.thing {
+        Thing::Device(device) => device,
+        Thing::File { path, .. } => return in_overlays(tables, path, member.region),
+    };
     let mut found = partitions(device, member.region);
     if let Some(disk) = device.parent() {
         let region = member.region.below(window(device));
@@ -134,6 +151,16 @@ fn backing(system: &System, top: &LoopDevice, region: Region) -> Option<Member> 
     };
     let relation = Relation::Backing(top.device.clone());
     Some(Member { thing, region: region.below(top.window), relation })
+}
+
+/// The same file in overlays and their layers.
+fn in_overlays(tables: &Tables, path: &Path, region: Region) -> Vec<Member> {
+    let as_member = |other: PathBuf| {
+        let found = fs::metadata(&other).ok().filter(Metadata::is_file)?;
+        let thing = Thing::File { id: FileId::of(&found), path: other };
+        Some(Member { thing, region, relation: Relation::Layer(path.to_owned()) })
+    };
+    tables.other_paths(path).into_iter().filter_map(as_member).collect()
 }
 
 /// Drives with the same world-wide name and size.

@@ -16,10 +16,14 @@ pub struct Mount {
     pub file_system: String,
     /// The source of the mount: a path for file systems on a device.
     pub source: PathBuf,
+    /// The directory of the file system that is visible at the mount point.
+    pub(crate) root: String,
+    /// The layers of an overlay; empty for other file systems.
+    pub(crate) layers: Vec<PathBuf>,
 }
 
-/// The entries of `mountinfo` (proc(5)). Lines that cannot be read are omitted: the table is the
-/// kernel's own, and O_EXCL still protects the device.
+/// The entries of `mountinfo` (proc(5)). Lines that cannot be read are omitted; a caller that needs
+/// all of them compares the numbers.
 pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_mount).collect()
 }
@@ -29,11 +33,26 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let (first, second) = line.split_once(" - ")?;
     let mut first = first.split(' ');
     let number = DeviceNumber::parse(first.nth(2)?)?;
-    let at = unescape(first.nth(1)?);
+    let root = unescape(first.next()?);
+    let at = unescape(first.next()?);
     let mut second = second.split(' ');
     let file_system = second.next()?.to_owned();
     let source = PathBuf::from(unescape(second.next()?));
-    Some(Mount { number, at, file_system, source })
+    let options = second.next().unwrap_or_default();
+    let layers = if file_system == "overlay" { layers(options) } else { Vec::new() };
+    Some(Mount { number, at, file_system, source, root, layers })
+}
+
+/// The directories of `lowerdir=A:B,upperdir=C`.
+fn layers(options: &str) -> Vec<PathBuf> {
+    let lists = options.split(',').filter_map(|option| {
+        let (name, list) = option.split_once('=')?;
+        // `lowerdir+` and `datadir+` name one each.
+        let is_layer = ["lowerdir", "upperdir", "datadir"].contains(&name.trim_end_matches('+'));
+        is_layer.then_some(list)
+    });
+    let dirs = lists.flat_map(|list| list.split(':')).filter(|dir| !dir.is_empty());
+    dirs.map(|dir| PathBuf::from(unescape(dir))).collect()
 }
 
 /// The paths in `/proc/swaps`.
@@ -45,21 +64,24 @@ pub(crate) fn parse_swaps(text: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The files of which a program has locked a part (proc_locks(5)): file system and inode. Locks of
-/// a whole file (flock) are omitted; we take those ourselves.
-pub(crate) fn parse_locks(text: &str) -> Vec<FileId> {
-    text.lines().filter_map(parse_lock).collect()
+/// The files that a program has locked, as a whole or in part, or holds a lease on (proc_locks(5)):
+/// file system and inode. Locks of whole files (flock) that the process `own` has taken are
+/// omitted, because ssdlab takes those itself.
+pub(crate) fn parse_locks(text: &str, own: &str) -> Vec<FileId> {
+    text.lines().filter_map(|line| parse_lock(line, own)).collect()
 }
 
-fn parse_lock(line: &str) -> Option<FileId> {
+fn parse_lock(line: &str, own: &str) -> Option<FileId> {
     // 1: POSIX ADVISORY WRITE 1234 fe:00:131 0 EOF
     let mut words = line.split_whitespace().skip(1);
-    let is_of_ranges = matches!(words.next()?, "POSIX" | "OFDLCK");
-    let mut numbers = words.nth(3)?.split(':');
+    let kind = words.next().filter(|&kind| kind != "->")?;
+    let process = words.nth(2)?;
+    let mut numbers = words.next()?.split(':');
     let mut hexadecimal = || u32::from_str_radix(numbers.next()?, 16).ok();
     let on = DeviceNumber { major: hexadecimal()?, minor: hexadecimal()? };
     let inode = numbers.next()?.parse().ok()?;
-    is_of_ranges.then_some(FileId { on, inode })
+    let is_own = kind == "FLOCK" && process == own;
+    (!is_own).then_some(FileId { on, inode })
 }
 
 /// Undoes the kernel's `\040` for a space and the like.
@@ -115,13 +137,28 @@ mod tests {
     }
 
     #[test]
-    fn locks_of_ranges_are_read_and_no_others() {
+    fn layers_of_an_overlay_are_read() {
+        let text = "40 27 0:44 /sub /merged rw shared:9 - overlay overlay \
+                    rw,lowerdir=/l1:/l\\0402,upperdir=/u,workdir=/w,xino=off\n";
+        let mounts = parse_mountinfo(text);
+        assert_eq!(mounts[0].layers, ["/l1", "/l 2", "/u"].map(PathBuf::from));
+        assert_eq!(mounts[0].root, "/sub");
+    }
+
+    #[test]
+    fn locks_of_others_are_read_and_whole_ones_of_our_own_are_not() {
         let text = "1: POSIX  ADVISORY  WRITE 3568 fe:00:2531452 0 EOF\n\
                     2: OFDLCK ADVISORY  READ  -1 00:1f:12 100 201\n\
                     2: -> POSIX  ADVISORY  WRITE 99 fe:00:7 0 EOF\n\
-                    3: FLOCK  ADVISORY  WRITE 3517 fe:00:2531448 0 EOF\n";
+                    3: FLOCK  ADVISORY  WRITE 3517 fe:00:2531448 0 EOF\n\
+                    4: LEASE  ACTIVE    READ  3517 fe:00:8 0 EOF\n\
+                    5: FLOCK  ADVISORY  READ  3518 fe:00:9 0 EOF\n\
+                    6: POSIX  ADVISORY  READ  3517 fe:00:10 0 EOF\n";
         let file = |major, minor, inode| FileId { on: DeviceNumber { major, minor }, inode };
-        assert_eq!(parse_locks(text), [file(254, 0, 2_531_452), file(0, 31, 12)]);
+        let on_disk = |inode| file(254, 0, inode);
+        let found = parse_locks(text, "3517");
+        let expected = [on_disk(2_531_452), file(0, 31, 12), on_disk(8), on_disk(9), on_disk(10)];
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -135,7 +172,7 @@ mod tests {
         fn no_table_panics(text in "([0-9:/\\\\ -]|[a-z]){0,60}") {
             let _ = parse_mountinfo(&text);
             let _ = parse_swaps(&format!("heading\n{text}"));
-            let _ = parse_locks(&format!("1: POSIX {text}"));
+            let _ = parse_locks(&format!("1: POSIX {text}"), "7");
         }
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use target::Refusal;
 
-use super::kernel::Tables;
-use super::loops::LoopDevice;
+use super::kernel::{Gap, Tables, UNREADABLE};
+use super::loops::{Behind, LoopDevice};
 use super::sharing::{Member, Thing, members};
 use super::thing::{FileId, Region};
 use crate::host::shell::{quoted, quoted_path};
@@ -32,14 +32,45 @@ pub(crate) fn reasons_for_file(
 }
 
 fn reasons_of(system: &System, tables: &Tables, members: &[Member]) -> Vec<Refusal> {
-    let mut reasons = Vec::new();
+    let mut reasons: Vec<_> = tables.gaps().iter().map(Gap::refusal).collect();
     reasons.extend(members.iter().filter_map(|member| mounted(tables, member)));
     reasons.extend(members.iter().filter_map(|member| swapped(tables, member)));
     for member in members {
         reasons.extend(held(system, tables, member, members));
     }
     reasons.extend(members.iter().filter_map(|member| locked(tables, member)));
+    reasons.extend(members.iter().filter_map(|member| unknown(tables, member, members)));
     reasons
+}
+
+/// A thing that shares bytes with the target, and nobody can tell which.
+fn unknown(tables: &Tables, member: &Member, members: &[Member]) -> Option<Refusal> {
+    let top = match &member.thing {
+        Thing::Device(device) => {
+            let top = tables.loop_device(device)?;
+            let is_known = match &top.behind {
+                Behind::Named => false,
+                Behind::File(_) => true,
+                Behind::Device(number) => members.iter().any(
+                    |member| matches!(&member.thing, Thing::Device(it) if it.number == *number),
+                ),
+            };
+            Some(top).filter(|_| !is_known)
+        }
+        Thing::File { path, .. } => {
+            let len_bytes = fs::metadata(path).map_or(0, |found| found.len());
+            let mut unknown = tables.loops.iter().filter(|top| top.behind == Behind::Named);
+            unknown.find(|top| top.fits(len_bytes))
+        }
+    }?;
+    let node = quoted_path(&top.device.node());
+    let message = format!(
+        "{} may be in use: nobody can tell which file is behind {node}, attached as {}; run ssdlab as root where \
+         its node is, or detach it: losetup -d {node}",
+        member.name(),
+        top.path.display()
+    );
+    Some(Refusal { code: UNREADABLE, message })
 }
 
 fn mounted(tables: &Tables, member: &Member) -> Option<Refusal> {

@@ -2,18 +2,22 @@
 
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, OFlags};
 use target::{IoError, Refusal};
 
-use super::signatures_found;
+use super::{check_replaceable, device_error, hold_others, patiently, signatures_found};
 use crate::describe::contents::{HEAD_BYTES, is_text};
-use crate::describe::kernel::Tables;
+use crate::describe::kernel::{Tables, UNREADABLE};
 use crate::describe::reading::Bounded;
+use crate::describe::sharing::{Thing, members};
 use crate::describe::signature::{Signature, probe};
 use crate::describe::thing::FileId;
 use crate::describe::usage::{reasons_for_file, swap_refusal};
+use crate::host::ioctl;
 use crate::host::sysfs::System;
 
 /// Every reason not to write to the file at `path`, under any of its names: used as swap space,
@@ -26,9 +30,166 @@ pub fn uses(path: &Path, found: &Metadata) -> Vec<Refusal> {
 /// Makes sure that nobody uses the file at `path`.
 ///
 /// # Errors
-/// [`IoError::Refused`] with the code of the use.
+/// [`IoError::Refused`] with the code of the use; [`IoError::Unsupported`] if a table of the kernel
+/// cannot be read.
 pub fn require_unused(path: &Path, found: &Metadata) -> Result<(), IoError> {
-    uses(path, found).into_iter().next().map_or(Ok(()), |reason| Err(reason.into()))
+    require_id_unused(path, FileId::of(found))
+}
+
+fn require_id_unused(path: &Path, id: FileId) -> Result<(), IoError> {
+    let system = System::live();
+    let tables = Tables::read(&system);
+    tables.require_whole()?;
+    let reasons = reasons_for_file(&system, &tables, id, path);
+    reasons.into_iter().next().map_or(Ok(()), |reason| Err(reason.into()))
+}
+
+/// Makes sure that the tables of the kernel can be read: others may begin to use a new file, too.
+///
+/// # Errors
+/// [`IoError::Unsupported`] with the name of a table that cannot be read.
+pub fn require_tables() -> Result<(), IoError> {
+    Tables::read(&System::live()).require_whole()
+}
+
+/// A regular file of the user that this process alone uses, under any of its names, as long as the
+/// descriptor and this live.
+#[derive(Debug)]
+pub struct FileClaim {
+    path: PathBuf,
+    id: FileId,
+    /// Locks on the same file in overlays and their layers.
+    _others: Vec<File>,
+}
+
+impl FileClaim {
+    /// Locks an open file, which has this `path` without links, and makes sure that nobody else uses
+    /// it.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with the code of the use, `busy` for a lock; [`IoError::Unsupported`] if
+    /// a table of the kernel cannot be read; [`IoError::Device`] if the system fails.
+    pub fn take(file: &File, path: &Path) -> Result<Self, IoError> {
+        lock(file, &path.display().to_string())?;
+        let id = FileId::of(&metadata(file, path)?);
+        let system = System::live();
+        let thing = Thing::File { id, path: path.to_owned() };
+        let others = hold_others(&members(&system, &Tables::read(&system), thing))?;
+        let claim = Self { path: path.to_owned(), id, _others: others };
+        claim.require_unused()?;
+        Ok(claim)
+    }
+
+    /// Makes sure that nobody else has begun to use the file.
+    ///
+    /// # Errors
+    /// Those of [`FileClaim::take`].
+    pub fn require_unused(&self) -> Result<(), IoError> {
+        require_id_unused(&self.path, self.id)
+    }
+}
+
+/// Opens a regular file of the user for reading and writing, or creates it, after every check that
+/// a target of `file:` passes, except the confirmation: the content is meant to be changed.
+///
+/// # Errors
+/// [`IoError::Usage`] for a path that cannot be such a file; otherwise those of
+/// [`FileClaim::take`].
+pub fn open(path: &Path) -> Result<(File, FileClaim), IoError> {
+    let failed = |source| device_error(format!("cannot open {}", path.display()), source);
+    let usage = |what: &str| IoError::Usage(format!("{} {what}", path.display()));
+    let nofollow = OFlags::NOFOLLOW.bits() as i32;
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(nofollow);
+    let resolved = match fs::canonicalize(path) {
+        Ok(resolved) => resolved,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let parent = parent.unwrap_or(Path::new("."));
+            let directory = fs::canonicalize(parent).map_err(failed)?;
+            require_same(parent, &directory)?;
+            let name = path.file_name().filter(|_| !path.is_symlink());
+            let name = name.ok_or_else(|| usage("leads nowhere; give the path of a file"))?;
+            let created = directory.join(name);
+            require_ordinary(&created)?;
+            require_tables()?;
+            let file = options.create_new(true).open(&created).map_err(failed)?;
+            let claim = FileClaim::take(&file, &created)?;
+            return Ok((file, claim));
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    let found = fs::metadata(&resolved).map_err(failed)?;
+    if !found.is_file() {
+        return Err(usage("is no regular file; give the path of one, or of none"));
+    }
+    require_ordinary(&resolved)?;
+    check_replaceable(path, &resolved)?;
+    let file = options.open(&resolved).map_err(failed)?;
+    if FileId::of(&metadata(&file, &resolved)?) != FileId::of(&found) {
+        return Err(IoError::Refused {
+            code: "identity-changed",
+            message: format!(
+                "{} was replaced while it was opened; stop whatever does that",
+                path.display()
+            ),
+        });
+    }
+    let claim = FileClaim::take(&file, &resolved)?;
+    Ok((file, claim))
+}
+
+/// A mistyped device name must not become a file in the memory behind /dev.
+fn require_ordinary(resolved: &Path) -> Result<(), IoError> {
+    let is_below = |root: &&str| resolved.starts_with(root);
+    if resolved.starts_with("/dev/shm") || !["/dev", "/proc", "/sys"].iter().any(is_below) {
+        return Ok(());
+    }
+    Err(IoError::Usage(format!(
+        "{} would be a file among devices; give a path outside /dev, /proc and /sys",
+        resolved.display()
+    )))
+}
+
+/// Locks the file behind a loop device, or in a layer of an overlay.
+pub(super) fn hold_backing(path: &Path, id: FileId, name: &str) -> Result<File, IoError> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let file = File::options().read(true).custom_flags(flags).open(path);
+    let file = file.ok().filter(|it| it.metadata().is_ok_and(|found| FileId::of(&found) == id));
+    let Some(file) = file else {
+        return Err(IoError::Refused {
+            code: UNREADABLE,
+            message: format!(
+                "{name} cannot be opened under that name, so that nobody can tell whether others use it; run ssdlab \
+                 where it has a name, or detach the loop device"
+            ),
+        });
+    };
+    lock(&file, name)?;
+    Ok(file)
+}
+
+/// Takes a lock that other runs and careful programs respect, and looks for locks on parts of the
+/// file, which may be those of processes that no table shows here.
+fn lock(file: &File, name: &str) -> Result<(), IoError> {
+    let exclusive = FlockOperation::NonBlockingLockExclusive;
+    let taken = patiently(|| rustix::fs::flock(file, exclusive).map_err(io::Error::from));
+    // File systems without locks (some network mounts) are used without one.
+    let is_taken = taken.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    if is_taken || ioctl::is_range_locked(file.as_fd()) {
+        return Err(IoError::Refused {
+            code: "busy",
+            message: format!(
+                "{name} is locked by another program, perhaps another run; wait for it or choose another file"
+            ),
+        });
+    }
+    Ok(())
+}
+
+fn metadata(file: &File, path: &Path) -> Result<Metadata, IoError> {
+    file.metadata()
+        .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
 }
 
 /// Makes sure that a file holds no recognised contents, or that they may be lost.

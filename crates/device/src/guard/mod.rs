@@ -15,6 +15,9 @@
 //! | `signature` | a partition table, file system or RAID member is there |
 //! | `identity-changed` | later: the node, size, serial or name is not what was claimed |
 //!
+//! A table of the kernel that cannot be read refuses, too: [`IoError::Unsupported`] for a whole
+//! table, the code `unreadable` where it is about single devices.
+//!
 //! Reading order: this file and [`file`] (the same for regular files); `controller` (users of the
 //! other namespaces of a drive); then [`crate::describe`]: `usage` (users of the device) asks
 //! `sharing` (devices that share bytes with it) and `kernel` (the kernel's tables); [`signature`]
@@ -41,8 +44,9 @@ use target::health::HealthProbe as _;
 
 use crate::describe::kernel::Tables;
 use crate::describe::report::{DeviceReport, current_identity, report};
-use crate::describe::sharing::{Thing, members};
+use crate::describe::sharing::{Member, Thing, members};
 use crate::describe::signature::{self, Signature};
+use crate::describe::usage::reasons;
 use crate::health::DriveProbe;
 use crate::host::clock::MonotonicClock;
 use crate::host::ioctl;
@@ -101,6 +105,9 @@ pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
     let system = System::live();
     let (node, device) = resolve(&system, path)?;
     let tables = Tables::read(&system);
+    if consent.write {
+        tables.require_whole()?;
+    }
     let report = report(&system, &tables, &device, node);
     if report.capacity_bytes == 0 {
         return Err(IoError::Usage(format!(
@@ -161,6 +168,8 @@ fn claim_for_writing(
     report.signatures = Some(marks);
     let claim = Claim { report, file: None, _below: below, warnings };
     claim.recheck(&file)?;
+    // Somebody may have come between the first look and the hold.
+    claim.require_unused()?;
     Ok(Claim { file: Some(file), ..claim })
 }
 
@@ -204,6 +213,25 @@ impl Claim {
     /// The open device, or `None` if it was already taken. The exclusive hold ends when it closes.
     pub fn take_file(&mut self) -> Option<File> {
         self.file.take()
+    }
+
+    /// Makes sure that nobody else uses the claimed device now, nor a thing that shares bytes with it.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with the code of the use; [`IoError::Unsupported`] if a table of the
+    /// kernel cannot be read.
+    pub fn require_unused(&self) -> Result<(), IoError> {
+        let system = System::live();
+        let tables = Tables::read(&system);
+        tables.require_whole()?;
+        let device = system.by_number(self.report.number).ok_or_else(|| {
+            let node = self.report.node.display();
+            refused("identity-changed", format!("{node} is gone: /sys/dev/block lists it no more"))
+        })?;
+        reasons(&system, &tables, &device)
+            .into_iter()
+            .next()
+            .map_or(Ok(()), |reason| Err(reason.into()))
     }
 
     /// Makes sure that node, number, size, serial and world-wide name are still those claimed.
@@ -271,10 +299,13 @@ fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
     let number = DeviceNumber::of_block_node(&node)
         .ok_or_else(|| not_a_block_device(system, path, &node))?;
     let device = system.by_number(number).ok_or_else(|| {
-        device_error(
-            format!("{} ({number}) is not in /sys/dev/block", node.display()),
-            io::ErrorKind::NotFound.into(),
-        )
+        let unreadable = Tables::read(system).require_whole().err();
+        unreadable.unwrap_or_else(|| {
+            device_error(
+                format!("{} ({number}) is not in /sys/dev/block", node.display()),
+                io::ErrorKind::NotFound.into(),
+            )
+        })
     })?;
     Ok((node, device))
 }
@@ -384,30 +415,61 @@ fn signatures_found(name: &str, marks: &[Signature]) -> IoError {
     )
 }
 
-/// Holds all other devices that have these bytes and could be mounted meanwhile, or are mounted
-/// where no table shows it.
+/// Holds all other devices and files that have these bytes: the kernel would let others use them, or
+/// somebody uses them where no table shows it.
 fn hold_below(
     system: &System,
     tables: &Tables,
     report: &DeviceReport,
 ) -> Result<Vec<File>, IoError> {
-    let Some(device) = system.by_number(report.number) else { return Ok(Vec::new()) };
-    let members = members(system, tables, Thing::Device(device));
-    let others = members.iter().filter(|member| !member.is_claimed_with_the_target());
-    let devices = others.filter_map(|member| match &member.thing {
-        Thing::Device(device) => Some((device, member.name())),
-        Thing::File { .. } => None,
-    });
-    devices.map(|(device, name)| hold(device, &name)).collect()
+    let device = system.by_number(report.number).ok_or_else(|| {
+        let node = report.node.display();
+        refused("identity-changed", format!("{node} is gone: /sys/dev/block lists it no more"))
+    })?;
+    hold_others(&members(system, tables, Thing::Device(device)))
 }
 
-fn hold(device: &Device, name: &str) -> Result<File, IoError> {
-    let flags = (OFlags::EXCL | OFlags::NOFOLLOW).bits() as i32;
-    let open = || File::options().read(true).custom_flags(flags).open(device.node());
-    patiently(open).map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::BUSY) => busy(name, "the kernel refuses an exclusive claim"),
-        _ => device_error(format!("cannot open {name}"), error),
-    })
+/// Holds every one of the members but the first, which is the target.
+fn hold_others(members: &[Member]) -> Result<Vec<File>, IoError> {
+    let mut held = Vec::new();
+    for (index, member) in members.iter().enumerate().skip(1) {
+        // It may be there once more, with other bytes.
+        if !members[..index].iter().any(|known| known.is_same_thing(member)) {
+            held.extend(hold(member)?);
+        }
+    }
+    Ok(held)
+}
+
+fn hold(member: &Member) -> Result<Option<File>, IoError> {
+    let name = member.name();
+    let device = match &member.thing {
+        Thing::Device(device) => device,
+        Thing::File { id, path } => return file::hold_backing(path, *id, &name).map(Some),
+    };
+    let open = |flags: OFlags| {
+        let flags = (flags | OFlags::NOFOLLOW).bits() as i32;
+        File::options().read(true).custom_flags(flags).open(device.node())
+    };
+    if member.is_claimed_with_the_target() {
+        // The kernel holds it; a lock shows that somebody else works on it all the same. Runs on
+        // two of its partitions are possible, so it is shared.
+        let Ok(file) = open(OFlags::empty()) else { return Ok(None) };
+        lock(&file, FlockOperation::NonBlockingLockShared, &name)?;
+        return Ok(Some(file));
+    }
+    let file =
+        patiently(|| open(OFlags::EXCL)).map_err(|error| match Errno::from_io_error(&error) {
+            Some(Errno::BUSY) => busy(&name, "the kernel refuses an exclusive claim"),
+            _ => device_error(format!("cannot open {name}"), error),
+        })?;
+    lock(&file, FlockOperation::NonBlockingLockExclusive, &name)?;
+    Ok(Some(file))
+}
+
+fn lock(file: &File, kind: FlockOperation, name: &str) -> Result<(), IoError> {
+    patiently(|| rustix::fs::flock(file, kind).map_err(io::Error::from))
+        .map_err(|_| busy(name, "another process holds a lock on it"))
 }
 
 /// Opens with an exclusive claim and a lock that keeps udev from probing. A prober or the previous
@@ -421,10 +483,8 @@ fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, IoError>
             cannot_open(report, error)
         }
     })?;
-    let lock = FlockOperation::NonBlockingLockExclusive;
-    patiently(|| rustix::fs::flock(&file, lock).map_err(io::Error::from)).map_err(|_| {
-        busy(&report.node.display().to_string(), "another process holds a lock on it")
-    })?;
+    let name = report.node.display().to_string();
+    lock(&file, FlockOperation::NonBlockingLockExclusive, &name)?;
     Ok(file)
 }
 

@@ -1,9 +1,9 @@
-//! The few requests to block devices that have no safe wrapper elsewhere.
+//! The few requests to block devices and files that have no safe wrapper elsewhere.
 
 #![expect(unsafe_code, reason = "ioctl is untyped; each request is given its type here")]
 
 use std::ffi::{c_int, c_void};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Ioctl, IoctlOutput, Opcode, Setter, ioctl, opcode};
@@ -164,6 +164,23 @@ pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> Result<LoopStatus, Errno> {
     let info: LoopInfo = unsafe { ioctl(fd, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }?;
     let LoopInfo { on, inode, device_number, .. } = info;
     Ok(LoopStatus { on, inode, device_number })
+}
+
+/// Whether another program has locked a part of an open file (POSIX or OFD). File systems without
+/// locks have none.
+pub(crate) fn is_range_locked(fd: BorrowedFd<'_>) -> bool {
+    let mut lock = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        // Up to the end, wherever that comes to be.
+        l_len: 0,
+        l_pid: 0,
+    };
+    // SAFETY: F_OFD_GETLK reads and writes one `struct flock` through its argument, which is ours
+    // alone until the call returns.
+    let asked = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
+    asked == 0 && lock.l_type != libc::F_UNLCK as libc::c_short
 }
 
 /// Number of the NVMe namespace behind a block device.

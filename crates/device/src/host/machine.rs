@@ -15,11 +15,15 @@ impl Machine {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        let system = System { sys: at("sys"), proc: at("proc"), udev: at("udev") };
+        let system = System { sys: at("sys"), proc: at("proc"), udev: at("udev"), is_live: false };
         for name in ["sys/block", "sys/dev/block", "proc/self"] {
             fs::create_dir_all(at(name)).unwrap();
         }
-        Self { dir, system }
+        let machine = Self { dir, system };
+        for (name, text) in [("self/mountinfo", ""), ("swaps", "Filename Type\n"), ("locks", "")] {
+            machine.table(name, text);
+        }
+        machine
     }
 
     /// Adds a whole disk (`sda`) or a partition (`sda/sda1`).

@@ -4,7 +4,8 @@
 //! build the tree of a machine they do not have.
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -58,12 +59,58 @@ pub struct System {
     pub(crate) sys: PathBuf,
     pub(crate) proc: PathBuf,
     pub(crate) udev: PathBuf,
+    /// Whether the trees must be the kernel's own: a directory that somebody mounted over one of
+    /// them is no table.
+    pub(crate) is_live: bool,
 }
+
+/// File systems of the kernel, by the type that `statfs` gives them.
+const PROC_MAGIC: u64 = 0x9fa0;
+const SYSFS_MAGIC: u64 = 0x6265_6572;
 
 impl System {
     /// This machine.
     pub fn live() -> Self {
-        Self { sys: "/sys".into(), proc: "/proc".into(), udev: "/run/udev/data".into() }
+        let udev = "/run/udev/data".into();
+        Self { sys: "/sys".into(), proc: "/proc".into(), udev, is_live: true }
+    }
+
+    /// The text of a table below `/proc`. Mount points may hold any bytes.
+    ///
+    /// # Errors
+    /// If it cannot be read, or something else is mounted in its place.
+    pub(crate) fn proc_table(&self, path: &Path) -> io::Result<String> {
+        let mut file = File::open(path)?;
+        self.require_kernels(&file, PROC_MAGIC)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Makes sure that a directory of sysfs can be read.
+    ///
+    /// # Errors
+    /// If it cannot be, or something else is mounted in its place.
+    pub(crate) fn require_sys_dir(&self, path: &Path) -> io::Result<()> {
+        self.require_kernels(&File::open(path)?, SYSFS_MAGIC)?;
+        fs::read_dir(path).map(drop)
+    }
+
+    fn require_kernels(&self, file: &File, magic: u64) -> io::Result<()> {
+        // The type has 32 bits; some platforms extend its sign.
+        let found = rustix::fs::fstatfs(file)?.f_type as u64 & 0xffff_ffff;
+        if found == magic || !self.is_live {
+            return Ok(());
+        }
+        Err(io::Error::other("something else is mounted in its place"))
+    }
+
+    /// The names of whole devices that sysfs lists and does not describe.
+    pub(crate) fn undescribed_disks(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.sys.join("block")).into_iter().flatten().flatten();
+        let links = entries.map(|entry| entry.path());
+        // A device may have gone since the list was read.
+        links.filter(|link| Device::at(link).is_none() && link.symlink_metadata().is_ok()).collect()
     }
 
     /// The device with this number, or `None` if sysfs does not know it.
@@ -109,6 +156,11 @@ impl Device {
         // The kernel writes `!` for a slash in a device name.
         let name = dir.file_name()?.to_str()?.replace('!', "/");
         Some(Self { dir, name, number })
+    }
+
+    /// Whether a directory is its description, a part of it, or holds it.
+    pub(crate) fn is_described_in(&self, dir: &Path) -> bool {
+        dir.starts_with(&self.dir) || self.dir.starts_with(dir)
     }
 
     /// Its node by the kernel's naming.

@@ -17,7 +17,7 @@ impl Machine {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let at = |name: &str| dir.path().join(name);
-        let system = System { sys: at("sys"), proc: at("proc"), udev: at("udev") };
+        let system = System { sys: at("sys"), proc: at("proc"), udev: at("udev"), is_live: false };
         let disk = at("sys/devices/pci/ata1/host3/target3:0:0/3:0:0:0/block/sdx");
         for made in [&disk.join("device"), &at("sys/block"), &at("sys/class/scsi_host/host3")] {
             fs::create_dir_all(made).expect("a directory");

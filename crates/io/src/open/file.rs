@@ -10,6 +10,7 @@ use std::sync::Arc;
 use base::Bytes;
 use device::describe::kernel::Tables;
 use device::describe::signature::Signature;
+use device::guard::file::FileClaim;
 use device::guard::{file as somebodys, patiently};
 use device::host::clock::MonotonicClock;
 use device::host::interrupts;
@@ -150,6 +151,7 @@ fn rehearse(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Resu
             let size_bytes = needed_size(path, size_bytes)?;
             check_size(&wanted, size_bytes)?;
             check_space(&wanted, size_bytes, 0)?;
+            somebodys::require_tables()?;
             let directory = wanted.parent().unwrap_or(Path::new("/"));
             require_right(directory, || format!("cannot create {}", wanted.display()))
         }
@@ -280,6 +282,7 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
     let size_bytes = needed_size(typed, size_bytes)?;
     check_size(&path, size_bytes)?;
     check_space(&path, size_bytes, 0)?;
+    somebodys::require_tables()?;
     let file = File::options()
         .read(true)
         .write(true)
@@ -289,8 +292,8 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
         .open(&path)
         .map_err(|source| device_error(format!("cannot create {}", path.display()), source))?;
     // From here on every return removes the file.
-    let hold = FileHold::new(path.clone(), &metadata(&file, &path)?, true);
-    lock(&file, &path, FlockOperation::NonBlockingLockExclusive)?;
+    let mut hold = FileHold::new(path.clone(), &metadata(&file, &path)?, true);
+    hold.claim(FileClaim::take(&file, &path)?);
     let warnings = allocate(&file, &path, size_bytes)?;
     Ok(Opened { file, path, hold, capacity_bytes: size_bytes, warnings })
 }
@@ -301,7 +304,7 @@ fn lend(
     size_bytes: Option<u64>,
     options: &OpenOptions,
     write: bool,
-) -> Result<(File, fs::Metadata, u64), IoError> {
+) -> Result<(File, FileClaim, u64), IoError> {
     let looked_at = open_existing(path, false)?;
     let unused = metadata(&looked_at, path)?;
     somebodys::require_unused(path, &unused)?;
@@ -322,11 +325,11 @@ fn lend(
             ),
         });
     }
-    lock(&file, path, FlockOperation::NonBlockingLockExclusive)?;
+    let claim = FileClaim::take(&file, path)?;
     let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
     check_size(path, capacity_bytes)?;
     check_space(path, capacity_bytes, found.blocks().saturating_mul(512))?;
-    Ok((file, found, capacity_bytes))
+    Ok((file, claim, capacity_bytes))
 }
 
 fn overwrite(
@@ -334,11 +337,13 @@ fn overwrite(
     size_bytes: Option<u64>,
     options: &OpenOptions,
 ) -> Result<Opened, IoError> {
-    let (file, found, capacity_bytes) = lend(&path, size_bytes, options, true)?;
+    let (file, claim, capacity_bytes) = lend(&path, size_bytes, options, true)?;
+    let found = metadata(&file, &path)?;
     let warnings =
         if can_reserve(&file, &path, found.len())? { Vec::new() } else { vec![unreserved(&path)] };
     let mut hold = FileHold::new(path.clone(), &found, false);
     // A check that may still refuse the run must find the file unchanged.
+    hold.claim(claim);
     hold.fit_later(Fit { capacity_bytes, resize: size_bytes.is_some() });
     Ok(Opened { file, path, hold, capacity_bytes, warnings })
 }
@@ -346,7 +351,7 @@ fn overwrite(
 fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
     let file = open_existing(&path, false)?;
     let found = metadata(&file, &path)?;
-    lock(&file, &path, FlockOperation::NonBlockingLockShared)?;
+    lock(&file, &path)?;
     let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
     check_size(&path, capacity_bytes)?;
     if capacity_bytes > found.len() {
@@ -404,8 +409,10 @@ fn metadata(file: &File, path: &Path) -> Result<fs::Metadata, IoError> {
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
 }
 
-fn lock(file: &File, path: &Path, how: FlockOperation) -> Result<(), IoError> {
-    let locked = patiently(|| rustix::fs::flock(file, how).map_err(io::Error::from));
+/// Keeps other runs from writing to a file that this one reads.
+fn lock(file: &File, path: &Path) -> Result<(), IoError> {
+    let shared = FlockOperation::NonBlockingLockShared;
+    let locked = patiently(|| rustix::fs::flock(file, shared).map_err(io::Error::from));
     match locked.map_err(|error| Errno::from_io_error(&error)) {
         Err(Some(Errno::WOULDBLOCK)) => Err(IoError::Refused {
             code: "busy",
