@@ -5,6 +5,7 @@
 
 mod bare;
 mod commands;
+mod in_use;
 mod ios;
 mod jobs;
 pub mod outline;
@@ -16,6 +17,7 @@ mod watches;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 
 use base::{Facts, Nanos};
 use load::{Generator, Workload};
@@ -25,6 +27,7 @@ use result::store::{RunWriter, StoreError, preflight};
 use target::{Identity, IoError, Testable};
 
 pub use self::bare::{TOOL_VERSION, bare_run};
+use self::in_use::UseWatch;
 pub use self::outline::Outline;
 pub use self::plan::{Plan, plan};
 pub use self::request::{Control, Outcome, Request};
@@ -75,12 +78,24 @@ pub fn run<T: Testable>(
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     session.watch_health(target);
-    for step in &plan.procedure.steps[first..] {
-        session.step(target, step, control)?;
-        if session.run.status != RunStatus::Running {
-            break;
+    let (uses, stop) = (UseWatch::over(target).map(Arc::new), control.interrupted);
+    session.uses.clone_from(&uses);
+    std::thread::scope(|scope| {
+        // Dropped at the end of the steps, which ends the watch.
+        let (_steps, ended) = channel();
+        if let Some(uses) = &uses {
+            scope.spawn(move || uses.keep_looking(&ended, stop));
         }
-    }
+        for step in &plan.procedure.steps[first..] {
+            session.step(target, step, control)?;
+            if session.run.status != RunStatus::Running {
+                break;
+            }
+        }
+        Ok::<_, RunError>(())
+    })?;
+    // It may have found somebody after the last phase, which concerns no later run.
+    uses.and_then(|uses| uses.found(stop));
     session.rest_as_found(target);
     session.end_watches();
     session.finish(control)
@@ -186,6 +201,8 @@ struct Session {
     power: Option<PowerWatch>,
     /// The watch over the drive's health, or `None` if it reports none.
     health: Option<Watch>,
+    /// The watch over other users of the target, or `None` if nobody can use it.
+    uses: Option<Arc<UseWatch>>,
     /// Whether the target rests: no code may send it a command.
     is_resting: Arc<AtomicBool>,
     /// Whether the power-saving settings of link and drive differ from the original ones.
@@ -219,6 +236,7 @@ impl Session {
             failure: None,
             power,
             health: None,
+            uses: None,
             is_resting: Arc::default(),
             rest_switched: false,
         }
@@ -304,8 +322,12 @@ impl Session {
             self.run.status = RunStatus::Interrupted;
             return Ok(());
         }
+        if self.is_used_by_others(control) {
+            return Ok(());
+        }
         self.look_between_phases();
         let (mut phase, mut rows) = self.phase(target, spec, control);
+        phase.complete &= !self.is_used_by_others(control);
         self.look_between_phases();
         if let Some(power) = &self.power {
             power.fill(phase.start_ns, &mut rows.seconds);
@@ -318,6 +340,12 @@ impl Session {
         let Some(rows) = self.rows.last() else { return Ok(()) };
         let kept = self.writer.add_phase(&self.run, name, rows);
         self.or_rescue(kept)
+    }
+
+    /// Whether somebody else uses the target, which ends the run.
+    fn is_used_by_others(&mut self, control: &Control<'_>) -> bool {
+        let found = self.uses.as_ref().and_then(|uses| uses.look(control.interrupted));
+        found.map(|error| self.fail(error.into())).is_some()
     }
 
     fn phase<T: Testable>(

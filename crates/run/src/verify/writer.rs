@@ -50,6 +50,7 @@ pub fn write(
     let depth = target.limits().queue_depth_max as usize;
     let deadline = Nanos(target.now().0.saturating_add(stop.duration.0));
     let mut written = Written::default();
+    let (uses, mut look) = (target.use_probe(), target.now());
     while written.writes < stop.writes_max
         && target.now() < deadline
         && !stop.interrupted.load(Ordering::Relaxed)
@@ -57,6 +58,10 @@ pub fn write(
         let left = usize::try_from(stop.writes_max - written.writes).unwrap_or(usize::MAX);
         let blocks = batch(&mut rng, layout.blocks(), left.min(BATCH_BLOCKS));
         target.confirm_identity()?;
+        if let Some(probe) = uses.as_ref().filter(|_| target.now() >= look) {
+            probe.require_unused()?;
+            look = Nanos(target.now().0 + probe.interval().as_nanos() as u64);
+        }
         for piece in blocks.chunks(depth) {
             for ended in all(target, layout, OpKind::Write, piece)? {
                 ended.require_ok(target)?;
