@@ -5,14 +5,14 @@ use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::Mode;
+use rustix::fs::{CWD, Mode, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
@@ -56,18 +56,35 @@ impl Display for Address {
 #[derive(Debug)]
 pub enum Listener {
     /// At a path.
-    Unix(UnixListener, PathBuf),
+    Unix(UnixListener, SocketFile),
     /// At a port.
     Tcp(TcpListener),
 }
 
-impl Drop for Listener {
+/// The file of a Unix socket that this process created, removed on drop unless something else has
+/// taken its path.
+#[derive(Debug)]
+pub struct SocketFile {
+    path: PathBuf,
+    thing: Option<Thing>,
+}
+
+/// Device and inode.
+type Thing = (u64, u64);
+
+impl Drop for SocketFile {
     fn drop(&mut self) {
-        if let Self::Unix(_, path) = self {
+        if self.thing.is_some() && socket_at(&self.path) == self.thing {
             // Nothing is lost by a file that stays: the next server replaces it.
-            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// The socket at a path, which is not followed if it is a link; `None` if there is none.
+fn socket_at(path: &Path) -> Option<Thing> {
+    let found = fs::symlink_metadata(path).ok()?;
+    found.file_type().is_socket().then(|| (found.dev(), found.ino()))
 }
 
 impl AsFd for Listener {
@@ -84,11 +101,16 @@ impl Listener {
     /// socket.
     ///
     /// # Errors
-    /// [`ErrorKind::AddrInUse`] if there is a server, [`ErrorKind::PermissionDenied`] for an address that other
+    /// [`ErrorKind::AddrInUse`] if there is a server, or any other thing at the path of a Unix socket;
+    /// [`ErrorKind::PermissionDenied`] for an address that other
     /// machines would reach, and those of the system.
     pub fn bind(address: &Address, is_for_others: bool) -> io::Result<Self> {
         let listener = match address {
-            Address::Unix(path) => Self::Unix(bind_path(path)?, path.clone()),
+            Address::Unix(path) => {
+                let listener = bind_path(path)?;
+                let thing = socket_at(path);
+                Self::Unix(listener, SocketFile { path: path.clone(), thing })
+            }
             Address::Tcp(host) => Self::Tcp(bind_host(host, is_for_others)?),
         };
         match &listener {
@@ -102,7 +124,7 @@ impl Listener {
     #[must_use]
     pub fn address(&self) -> Address {
         match self {
-            Self::Unix(_, path) => Address::Unix(path.clone()),
+            Self::Unix(_, file) => Address::Unix(file.path.clone()),
             Self::Tcp(listener) => {
                 let address = listener.local_addr();
                 Address::Tcp(address.map_or_else(|_| String::new(), |found| found.to_string()))
@@ -142,15 +164,41 @@ fn is_ready(file: &impl AsFd, within: Duration) -> io::Result<bool> {
 
 /// A Unix socket for this user alone, in the place of one that a killed server has left.
 fn bind_path(path: &Path) -> io::Result<UnixListener> {
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    if is_socket && UnixStream::connect(path).is_err() {
-        fs::remove_file(path)?;
+    if let Some(dead) = socket_at(path).filter(|_| is_dead(path)) {
+        remove_dead(path, dead)?;
     }
     // Set before the file exists: a change of its mode afterwards would come too late.
     let before = rustix::process::umask(Mode::from_raw_mode(0o177));
     let listener = UnixListener::bind(path);
     rustix::process::umask(before);
     listener
+}
+
+/// Whether no socket of any type is bound to the file at a path. The kernel finds the socket of an
+/// inode first, and only then compares the types: a datagram socket that connects is refused if
+/// there is none, and gets another error if there is one of another type, listening or not.
+fn is_dead(path: &Path) -> bool {
+    let connected = UnixDatagram::unbound().and_then(|socket| socket.connect(path));
+    connected.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+}
+
+/// Removes a socket file that nobody is bound to. It gets another name first, so that a file that
+/// takes its place meanwhile is not removed in its stead.
+fn remove_dead(path: &Path, dead: Thing) -> io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".{}.old", std::process::id()));
+    let aside = PathBuf::from(aside);
+    rename(path, &aside)?;
+    if socket_at(&aside) == Some(dead) && is_dead(&aside) {
+        return fs::remove_file(&aside);
+    }
+    rename(&aside, path)?;
+    Err(ErrorKind::AddrInUse.into())
+}
+
+/// Gives a file another name that nothing has yet.
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE).map_err(io::Error::from)
 }
 
 fn bind_host(host: &str, is_for_others: bool) -> io::Result<TcpListener> {
@@ -309,6 +357,62 @@ mod tests {
         assert!(!path.exists());
         fs::write(&path, b"no socket").expect("a file");
         assert!(Listener::bind(&address, false).is_err() && path.exists());
+    }
+
+    /// Binds where there is a living socket or a file of somebody, which must stay what it is.
+    fn keeps(path: &Path) {
+        let before = fs::symlink_metadata(path).expect("a thing");
+        let slip = Listener::bind(&Address::Unix(path.to_owned()), false);
+        assert_eq!(slip.expect_err("it is somebody's").kind(), ErrorKind::AddrInUse);
+        let after = fs::symlink_metadata(path).expect("the thing");
+        assert_eq!((before.dev(), before.ino()), (after.dev(), after.ino()));
+    }
+
+    #[test]
+    fn a_living_socket_of_any_type_stays() {
+        use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, socket};
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("s");
+        for kind in [SocketType::STREAM, SocketType::DGRAM, SocketType::SEQPACKET] {
+            let address = SocketAddrUnix::new(&path).expect("a short path");
+            let other = socket(AddressFamily::UNIX, kind, None).expect("a socket");
+            bind(&other, &address).expect("a free path");
+            keeps(&path);
+            drop(other);
+            drop(Listener::bind(&Address::Unix(path.clone()), false).expect("it is dead"));
+            assert!(!path.exists(), "{kind:?}");
+        }
+        let names = dir.path().read_dir().expect("entries").count();
+        assert_eq!(names, 0, "nothing is left aside");
+    }
+
+    #[test]
+    fn a_link_to_a_dead_socket_is_not_followed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let [dead, link] = ["dead", "link"].map(|name| dir.path().join(name));
+        drop(UnixListener::bind(&dead).expect("a socket that nobody serves"));
+        std::os::unix::fs::symlink(&dead, &link).expect("a link");
+        keeps(&link);
+        assert!(socket_at(&dead).is_some());
+    }
+
+    #[test]
+    fn a_file_that_took_the_path_of_the_socket_stays() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("s");
+        let listener = Listener::bind(&Address::Unix(path.clone()), false).expect("a free place");
+        fs::remove_file(&path).expect("the socket");
+        fs::write(&path, "a thesis").expect("a file");
+        drop(listener);
+        assert_eq!(fs::read_to_string(&path).expect("the file"), "a thesis");
+        fs::remove_file(&path).expect("the file");
+        let first = Listener::bind(&Address::Unix(path.clone()), false).expect("a free place");
+        fs::remove_file(&path).expect("the socket");
+        let second = Listener::bind(&Address::Unix(path.clone()), false).expect("a free place");
+        drop(first);
+        assert!(path.exists(), "it is the socket of the second");
+        drop(second);
+        assert!(!path.exists());
     }
 
     #[test]
