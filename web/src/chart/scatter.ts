@@ -1,11 +1,11 @@
 // IOPS over time: the three graphs of the consistency test.
 
 import { type App, axesNow, color, type Shown } from "../app";
-import { steadySecond } from "../data/events";
 import { heldOf, metricOf } from "../data/figures";
 import { iops, separated, shortCount } from "../data/format";
 import { describeSecond, type TipRow } from "../view/graphs/tooltip";
 import type { LinearScale, Scale } from "./axis";
+import { steadySecond } from "./events";
 import { type Drawing, Graph } from "./graph";
 import type { Mark } from "./marks";
 import type { Layer } from "./painter";

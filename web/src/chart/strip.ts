@@ -1,11 +1,11 @@
 // The "why" under the whole run: telemetry of the simulated drive, one small graph per quantity.
 
 import { type App, axesNow, color, type Shown } from "../app";
-import { eventsOf, type RunEvent } from "../data/events";
 import { percent, seconds, separated, shortCount, significant, UNKNOWN, withUnit } from "../data/format";
 import { h } from "../dom";
 import { swatch } from "../view/parts/name";
 import { nearestIndex } from "./axis";
+import { eventsOf, type RunEvent } from "./events";
 import type { Graph } from "./graph";
 import type { Mark } from "./marks";
 import type { StripColumn } from "./scales";

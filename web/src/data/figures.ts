@@ -16,9 +16,9 @@ import {
   withUnit,
 } from "./format";
 import { isImported, plainName, type Run, secondsAPoint } from "./load";
-import { own } from "./lookup";
 import { holds, marksOf, marksText, rankBarOf } from "./marks";
 import { METRICS } from "./metrics.gen";
+import { own } from "./words";
 
 /** A row of the catalogue, or an unknown figure. */
 export interface Figure {

@@ -1,9 +1,9 @@
 // From the JSON in the page to runs with typed columns. Only `reportText` uses the DOM.
 
 import { nameText, sizeOf } from "./format";
-import { own } from "./lookup";
 import type { Report, RunView, Target } from "./schema.gen";
 import { heading, isGraphed } from "./tests";
+import { own } from "./words";
 
 export const DATA_ELEMENT_ID = "ssdlab-data";
 

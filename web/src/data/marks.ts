@@ -1,8 +1,8 @@
 // What the marks of a run forbid. Everything that ranks a figure, or states it as the drive's own, asks here.
 
 import type { Run } from "./load";
-import { own } from "./lookup";
 import type { Mark } from "./schema.gen";
+import { own } from "./words";
 
 /**
  * What a mark forbids: a figure that it disqualifies, as the program decides, is not what its name says, so that it has

@@ -2,8 +2,8 @@
 
 import { visible } from "./format";
 import { identity, isImported, type Library, plainName, type Run } from "./load";
-import { own } from "./lookup";
 import { isGraphed } from "./tests";
+import { own } from "./words";
 
 /** The origin of figures; it shapes sign and bar, so that colour is not all that tells it. */
 export type Source = "simulated" | "drive" | "file" | "imported" | "none";

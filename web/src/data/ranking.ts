@@ -3,10 +3,9 @@
 import { type Figure, figureOf, loadParameters, metricOf, shown } from "./figures";
 import { headlineOf } from "./headlines";
 import { isImported, isSpan, type Run, spareLabel } from "./load";
-import { own } from "./lookup";
 import { barLabel, lackOf, markLabels, marksOf, rankBarOf } from "./marks";
 import { type Product, runsOf } from "./products";
-import { wordOf } from "./words";
+import { own, wordOf } from "./words";
 
 /** `unlike` has a value under other conditions than most; `missing` has none. */
 export type Standing = "ranked" | "unlike" | "missing";

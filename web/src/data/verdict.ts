@@ -3,10 +3,10 @@
 import { metricOf } from "./figures";
 import { seconds } from "./format";
 import { isImported, type Run, spareLabel } from "./load";
-import { own } from "./lookup";
 import { barOf, hasMark, lackOf, markLabels } from "./marks";
 import { type Product, runsOf } from "./products";
 import type { Entry, Ranking } from "./ranking";
+import { own } from "./words";
 
 /** Text, or a figure that links to its chart. */
 export type Part = string | { text: string; test: string; metric: string };

@@ -1,7 +1,11 @@
-// Names of parameters and machine facts as people read them, with units after the number.
+// Names of parameters and machine facts as people read them, with units after the number; and looking words up.
 
 import { bytes, nameText, separated, withUnit } from "./format";
-import { own } from "./lookup";
+
+/** The value of a key of the table itself: a file may say `constructor`, which every object has. */
+export function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
 
 /** In reading order; unknown names follow, split into words. */
 const WORDS: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { reportOf, runOf, SHAPES, type Shape } from "../../fixtures/report";
-import { eventsOf } from "../../src/data/events";
+import { eventsOf } from "../../src/chart/events";
 import { libraryOf } from "../../src/data/load";
 import type { RunView } from "../../src/data/schema.gen";
 

@@ -2,8 +2,8 @@
 
 import type { Drive, Run } from "../../data/load";
 import { plainName, spareLabel } from "../../data/load";
-import { own } from "../../data/lookup";
 import { fullName } from "../../data/products";
+import { own } from "../../data/words";
 import { h } from "../../dom";
 
 export function badge(text: string): HTMLElement {

@@ -2,9 +2,8 @@
 
 import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../../data/format";
 import type { Run } from "../../data/load";
-import { own } from "../../data/lookup";
 import type { Phase } from "../../data/schema.gen";
-import { wordRows } from "../../data/words";
+import { own, wordRows } from "../../data/words";
 import { aside, h, scroller } from "../../dom";
 import { copyButton } from "../parts/copy";
 import { plainRunName, runName, statusChip } from "../parts/name";

@@ -1,8 +1,8 @@
 // The drive's own counters: before the run, after it, and the difference.
 
 import { bytes, separated, significant, UNKNOWN, withUnit } from "../../data/format";
-import { own } from "../../data/lookup";
 import type { HealthRow, HealthSummary } from "../../data/schema.gen";
+import { own } from "../../data/words";
 import { aside, h, scroller } from "../../dom";
 
 const SOURCES: Record<string, string> = {

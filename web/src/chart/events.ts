@@ -1,9 +1,9 @@
 // The events of a run, found in its seconds: the annotations of the "why" strip.
 
-import { metricOf } from "./figures";
-import { seconds, separated } from "./format";
-import { isSmall, type Run } from "./load";
-import { marksOn } from "./marks";
+import { metricOf } from "../data/figures";
+import { seconds, separated } from "../data/format";
+import { isSmall, type Run } from "../data/load";
+import { marksOn } from "../data/marks";
 
 export type EventKind = "fall" | "steady" | "cache-full" | "reorganisation" | "stall";
 
