@@ -103,10 +103,10 @@ function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
     ),
     barCell(entry, length),
     h("td", {}, bytes(capacity_bytes)),
-    h("td", {}, firmware || UNKNOWN),
-    h("td", {}, facts?.controller?.value ?? UNKNOWN),
+    h("td", {}, nameText(firmware || UNKNOWN)),
+    h("td", {}, nameText(facts?.controller?.value ?? UNKNOWN)),
     h("td", {}, facts?.nand_type?.value ?? UNKNOWN),
-    h("td", {}, facts?.released?.value ?? UNKNOWN),
+    h("td", {}, nameText(facts?.released?.value ?? UNKNOWN)),
     h("td", {}, runs),
   );
 }

@@ -1,9 +1,9 @@
 // A run in progress: its phases, and the IOPS of every second as the server tells them.
 
-import { duration, iops, seconds } from "../data/format";
+import { duration, iops, nameText, seconds } from "../data/format";
 import type { Phase } from "../data/schema.gen";
 import { heading } from "../data/tests";
-import { h } from "../dom";
+import { h, textNode } from "../dom";
 import { svg } from "../view/results/svg";
 import { openHash } from "./address";
 
@@ -110,7 +110,7 @@ function phaseLine({ name, what, duration_ns, complete }: Phase): HTMLElement {
 
 /** The page of a run in progress; it follows the run until its end. */
 export function livePage(name: string): HTMLElement {
-  const title = h("h1", {}, name);
+  const title = h("h1", {}, nameText(name));
   const status = h("p", { role: "status", id: "live-status" }, "Waiting for the server…");
   const figure = h("div", { class: "drawing" });
   const said = h("p", { class: "quiet", id: "live-now" });
@@ -123,14 +123,14 @@ export function livePage(name: string): HTMLElement {
     said.textContent =
       last === undefined || !Number.isFinite(last)
         ? ""
-        : `${live.phase}, second ${live.iops.length - 1}: ${iops(last)} IOPS${wait}`;
+        : `${nameText(live.phase)}, second ${live.iops.length - 1}: ${iops(last)} IOPS${wait}`;
   };
   const events = new EventSource(`live/${encodeURIComponent(name)}`);
   const on = <T>(kind: string, act: (data: T) => void) =>
     events.addEventListener(kind, (event) => act(JSON.parse((event as MessageEvent<string>).data) as T));
   on<Now>("state", (now) => {
-    title.textContent = `${heading(now.test)} on ${now.drive}`;
-    status.textContent = `${now.kind}, ${now.variant}: ${now.status}`;
+    title.textContent = `${heading(now.test)} on ${nameText(now.drive)}`;
+    status.textContent = [now.kind, `${now.variant}: ${now.status}`].map(nameText).join(", ");
     phases.replaceChildren(...now.phases.map(phaseLine));
   });
   on<Rows>("phase", (rows) => {
@@ -144,7 +144,10 @@ export function livePage(name: string): HTMLElement {
   on<End>("end", ({ status: last, error }) => {
     events.close();
     const open = h("a", { href: openHash({ filter: {}, by: "", area: "", basket: [name] }) }, "Open the run");
-    status.replaceChildren(error ?? `The run has ended: ${last}. `, ...(error ? [] : [open]));
+    status.replaceChildren(
+      error ? textNode(error) : `The run has ended: ${last}. `,
+      ...(error ? [] : [open]),
+    );
   });
   events.addEventListener("error", () => {
     if (events.readyState === EventSource.CLOSED) status.textContent = "The server does not offer this run.";

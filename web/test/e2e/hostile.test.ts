@@ -137,6 +137,23 @@ test("a name of 100,000 letters is cut, and its title has all of them", async ()
   await page.context().close();
 });
 
+test("a run in progress shows names and phases of strangers as text", async () => {
+  for (const kind of ["attribute", "turned", "long"]) {
+    const text = TEXTS[kind];
+    const event = (name: string, data: unknown) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+    const phase = { name: text, what: text, duration_ns: 4e9, complete: false };
+    const now = { test: text, drive: text, kind: text, variant: text, status: text, phases: [phase] };
+    const second = { phase: text, second: 0, iops: 1_000, latency_ns_p99: 2e6 };
+    const stream = [event("state", now), event("seconds", [second]), event("end", { error: text })].join("");
+    const host = await Host.open(new Map(), new Map([["/live/some-run", stream]]));
+    const page = await lab.at(`${host.url}#live=some-run`, { viewport: { width: 390, height: 900 } });
+    await expect.poll(() => page.locator(".live-dot").count()).toBe(1);
+    await harmless(page, kind);
+    await page.context().close();
+    await host.close();
+  }
+});
+
 test("no cell of a downloaded table is a formula", async () => {
   const page = await lab.page(hostileReport(TEXTS.formula));
   await openAll(page);

@@ -4,6 +4,7 @@ import { FACTS } from "../../data/facts.gen";
 import { metricOf } from "../../data/figures";
 import { duration, separated, significant, sizeOf, watts, withUnit } from "../../data/format";
 import { type Drive, type Library, type Run, runsOf } from "../../data/load";
+import { holds } from "../../data/marks";
 import type { Facts, Price, Target } from "../../data/schema.gen";
 
 /** A value of a drive in the table. */
@@ -100,7 +101,8 @@ function wholeBytes({ capacity_bytes, details }: Target): number {
 function measuredRow(library: Library, { key, label, unit }: Column): FactRow {
   const [metric, factor] = MEASURED[key] ?? ["", 1];
   const cell = (drive: Drive): FactCell | null => {
-    const run = runsOf(library, drive).find((one) => metricOf(one, metric) !== null);
+    const runs = runsOf(library, drive).filter((one) => metricOf(one, metric) !== null);
+    const run = runs.find((one) => holds(one, metric)) ?? runs[0];
     const value = run && metricOf(run, metric);
     return run && value !== null && value !== undefined
       ? { text: shown(value * factor, unit), note: "", from: metric, run }

@@ -1,12 +1,12 @@
 // Explanations on hover and focus. One floating box for the page: inside a scrolling table it would be cut.
 
-import { h } from "../../dom";
+import { h, textNode } from "../../dom";
 
 const box = h("div", { class: "hint", role: "tooltip", id: "hint", hidden: true });
 
 function show(anchor: HTMLElement, text: string): void {
   if (!box.isConnected) document.body.append(box);
-  box.textContent = text;
+  box.replaceChildren(textNode(text));
   box.hidden = false;
   const place = anchor.getBoundingClientRect();
   const left = Math.max(8, Math.min(place.left, window.innerWidth - box.offsetWidth - 8));
