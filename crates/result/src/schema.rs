@@ -454,6 +454,10 @@ pub struct Phase {
     /// no latency and in no rate. Missing if there were none, and in old files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_not_issued: u64,
+    /// Reads of blocks that were never written, or were deallocated: a drive answers them without its
+    /// NAND. `None` if the target does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_unwritten: Option<u64>,
     /// Commands that `--ios` chose and that have no row in `ios.parquet`, because the writer or the disk
     /// was too slow or too small. Missing if there are none, and in old files.
     #[serde(default, skip_serializing_if = "is_zero")]

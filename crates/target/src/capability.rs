@@ -171,6 +171,12 @@ pub trait Telemetry: Target {
 
     /// Hands over the rows whose interval has ended since the last call.
     fn telemetry_take(&mut self, _out: &mut Vec<TelemetryRow>) {}
+
+    /// Reads so far that touched a block without data: never written, or deallocated; `None` if the
+    /// target does not know.
+    fn unwritten_reads(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A target that can show the data returned by a read.

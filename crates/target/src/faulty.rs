@@ -220,6 +220,10 @@ impl<T: Telemetry> Telemetry for FaultyTarget<T> {
     fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
         self.inner.telemetry_take(out);
     }
+
+    fn unwritten_reads(&self) -> Option<u64> {
+        self.inner.unwritten_reads()
+    }
 }
 
 #[cfg(test)]

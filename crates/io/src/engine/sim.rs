@@ -43,6 +43,8 @@ pub struct SimTarget {
     config: Config,
     /// The drive, or the part of it that is simulated up to the next purge.
     drive: Drive,
+    /// Reads so far that touched a page without data.
+    unwritten_reads: u64,
 }
 
 /// The text of a drive model: a built-in name or the path of a TOML file.
@@ -320,7 +322,7 @@ impl SimTarget {
         memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&description.model, keys);
         let drive = Drive::new(config.clone());
-        Ok(Self { spec: spec.to_owned(), name, description, config, drive })
+        Ok(Self { spec: spec.to_owned(), name, description, config, drive, unwritten_reads: 0 })
     }
 
     /// The drive itself, to compare a test's result with the drive's own record.
@@ -356,6 +358,14 @@ impl SimTarget {
         Ok(config.behind(host.as_ref().map(HostProfile::system)))
     }
 
+    /// Whether a page that a command touches was never written, or was deallocated.
+    fn lacks_data(&self, op: &Op) -> bool {
+        let page_bytes = u64::from(self.drive.config().geometry.page_bytes);
+        let end = op.offset.saturating_add(u64::from(op.len)).div_ceil(page_bytes);
+        let l2p = &self.drive.ftl().l2p;
+        (op.offset / page_bytes..end).any(|page| l2p.get(page) == sim::ftl::NO_PAGE)
+    }
+
     fn is_part(&self) -> bool {
         self.drive.config() != &self.config
     }
@@ -379,6 +389,8 @@ impl Target for SimTarget {
     }
 
     fn submit(&mut self, ops: &[Op]) {
+        let reads = ops.iter().filter(|op| op.kind == base::OpKind::Read);
+        self.unwritten_reads += reads.filter(|op| self.lacks_data(op)).count() as u64;
         self.drive.submit(ops);
     }
 
@@ -498,6 +510,10 @@ impl Telemetry for SimTarget {
 
     fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
         self.drive.telemetry_take(out);
+    }
+
+    fn unwritten_reads(&self) -> Option<u64> {
+        Some(self.unwritten_reads)
     }
 }
 

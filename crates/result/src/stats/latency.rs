@@ -188,6 +188,25 @@ pub fn marks_of_end(phase: &Phase, metrics: &Metrics, prefix: &str) -> Vec<Mark>
     marks.collect()
 }
 
+/// The marks of the `metrics` of a phase with reads of blocks without data, writes apart; none
+/// without such reads.
+#[must_use]
+pub fn marks_of_unwritten(phase: Option<&Phase>, metrics: &Metrics) -> Vec<Mark> {
+    const TIMED: [&str; 5] = ["latency_ns", "mb_per_s", "iops", "busy_time", "service_time"];
+    let reads = phase.and_then(|phase| phase.reads_unwritten).unwrap_or_default();
+    let known = metrics.iter().filter(|(_, value)| reads > 0 && value.is_some());
+    let of_reads = known.map(|(metric, _)| metric).filter(|metric| {
+        TIMED.iter().any(|timed| metric.contains(timed)) && !metric.ends_with("_write")
+    });
+    let mark = |metric: &String| Mark {
+        metric: metric.clone(),
+        kind: MarkKind::Unwritten,
+        text: format!("reads of blocks without data: {reads}"),
+        levels: None,
+    };
+    of_reads.map(mark).collect()
+}
+
 const LATE_WORDS: &str = "outstanding at the end of the phase: in no rate";
 
 fn cut_words(phase: &Phase) -> Option<String> {
