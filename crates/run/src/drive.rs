@@ -1,6 +1,7 @@
 //! The main loop: keep the target busy, record ended commands. The same code drives a real device
 //! in wall time and a simulated one in virtual time.
 
+mod backlog;
 mod end;
 mod outstanding;
 mod queue;
@@ -18,6 +19,7 @@ use target::capability::Telemetry;
 
 use crate::recorder::Recorder;
 
+pub use backlog::Backlog;
 pub use end::End;
 pub(crate) use outstanding::{Issued, Outstanding};
 pub(crate) use queue::{Answer, Queue};

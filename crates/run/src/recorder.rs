@@ -15,6 +15,8 @@ use result::rows::{LatencyRow, PhaseRows, SecondRow};
 use result::schema::Phase;
 use result::store::ios::IosTap;
 
+use crate::drive::Backlog;
+
 const SECOND_NS: u64 = Nanos::SECOND.0;
 
 /// Number of stored bins beyond which seconds share a histogram: 100 MB, hours of a busy drive.
@@ -76,6 +78,11 @@ pub struct Recorder {
     pub ios_not_issued: u64,
     /// Processor time of the busiest thread.
     pub busy_ns: u64,
+    /// Waits of due commands for room, of each job of the phase; empty without jobs.
+    pub backlogs: Vec<Backlog>,
+    /// Reads of blocks without data before the phase, as the target counts them; `None` if it does
+    /// not, or nobody asks.
+    pub unwritten_before: Option<u64>,
     /// The first failure: its command and errno.
     pub first_error: Option<(Op, i32)>,
     taps: Taps,
@@ -121,6 +128,8 @@ impl Recorder {
             ios_after_end: 0,
             ios_unanswered: 0,
             ios_not_issued: 0,
+            backlogs: Vec::new(),
+            unwritten_before: None,
             first_error: None,
             taps: Taps::default(),
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use base::{Data, Nanos, Op, OpKind};
 use load::trace::store::TraceWriter;
 use load::trace::{Flags, Record, TraceInfo};
-use result::schema::RunStatus;
+use result::schema::{MarkKind, RunStatus};
 use result::store::RunDir;
 use run::{Outcome, RunError};
 use target::Testable;
@@ -356,4 +356,160 @@ fn pauses_of_years_are_refused_with_their_length() {
     }
     let outcome = replayed(&[("idle", "cap:25ms")]).unwrap();
     assert_eq!(outcome.run.status, RunStatus::Complete);
+}
+
+/// A program that wrote at a recorded time waits from then on, also for a place in the queue.
+#[test]
+fn the_open_form_counts_from_the_recorded_time() {
+    let records: Vec<_> = [0, 1, 2, 500].map(|at| write(at, at * 4096, 1)).to_vec();
+    let settings = [("idle", "real"), ("form", "open"), ("queue_depth_max", "1")];
+    let (outcome, ops) = replayed(&records, &settings);
+    assert_eq!(issue_ms(&ops), [0, 10, 20, 500]);
+    // 10, 19, 28 and 10 ms.
+    let ms = |name: &str| metric(&outcome, name) / MS as f64;
+    assert_eq!(ms("latency_ns_max"), 28.0);
+    assert!((ms("latency_ns_mean") - 67.0 / 4.0).abs() < 0.2, "{}", ms("latency_ns_mean"));
+    assert!((ms("device_latency_ns_max") - 10.0).abs() < 0.2);
+    assert!((metric(&outcome, "avg_service_time_us") - 10_000.0).abs() < 1.0);
+    let longest = outcome.run.tables[0].rows[2].values.clone();
+    assert_eq!(longest[2], Some(10_000.0), "service time counts from the issue");
+    let told = outcome.run.warnings.join("\n");
+    assert!(!told.contains("could not keep up"), "half of the commands waited, for 18 ms: {told}");
+    let (closed, _) = replayed(&records, &[("idle", "real")]);
+    assert_eq!(closed.run.metrics["device_latency_ns_max"], None);
+    assert_eq!(metric(&closed, "latency_ns_max"), 10.0 * MS as f64);
+}
+
+#[test]
+fn a_drive_that_does_not_keep_up_with_recorded_times_is_told_with_the_second() {
+    // A command of 10 ms every 100 ms, and from second 3 on every 5 ms.
+    let early = (0..30).map(|i| i * 100);
+    let late = (0..200).map(|i| 3_000 + i * 5);
+    let records: Vec<_> = early.chain(late).map(|at| write(at, 4096 * (at % 64), 1)).collect();
+    let settings = [("idle", "real"), ("form", "open"), ("queue_depth_max", "1")];
+    let (outcome, _) = replayed(&records, &settings);
+    let told = outcome.run.warnings.join("\n");
+    assert!(told.contains("phase `replay`: the target could not keep up from second 3:"), "{told}");
+    assert!(told.contains("199 of 230 commands"), "{told}");
+    let (kept, _) = replayed(&records, &[("idle", "real"), ("form", "open")]);
+    assert!(!kept.run.warnings.join("\n").contains("could not keep up"));
+}
+
+/// A thousand writes at one moment to a queue of 32, as a trace and as a workload with a rate: the
+/// wait of the last is that of the whole burst.
+#[test]
+fn a_burst_takes_as_long_in_a_replay_as_in_a_workload() {
+    let dir = tempfile::tempdir().unwrap();
+    let workload = dir.path().join("rate.toml");
+    let text = "[job.t]\nop=\"write\"\nblock=\"4KiB\"\npattern=\"sequential\"\nqueue_depth=32\n\
+                rate=\"bursts(1000000000, on=1us, off=1s)\"\nbytes=\"4000KiB\"\n";
+    std::fs::write(&workload, text).unwrap();
+    let trace = dir.path().join("burst1000.trace.parquet");
+    let mut writer = TraceWriter::new(File::create(&trace).unwrap(), "x").unwrap();
+    let record = |i: u64| Record::new(0, OpKind::Write, i * 4096, 4096);
+    (0..1000).for_each(|i| writer.push(&record(i)).unwrap());
+    writer.finish(&TraceInfo::default()).unwrap();
+    let p99 = |test: &str, settings: &[(&str, &str)], name: &str| {
+        let mut target = simulated("intel-ssd-750-400gb", &[("scale", "1/64")]);
+        let outcome = run_test(&mut target, dir.path(), test, settings).unwrap();
+        (metric(&outcome, name), outcome)
+    };
+    let trace = trace.to_string_lossy().into_owned();
+    let settings = [("trace", trace.as_str()), ("form", "open"), ("idle", "real")];
+    let (replayed, outcome) = p99("replay", &settings, "latency_ns_p99");
+    let workload = workload.to_string_lossy().into_owned();
+    let settings = [("workload", workload.as_str())];
+    let (driven, _) = p99("workload", &settings, "workload.t.latency_ns_p99");
+    assert!((4.5e6..5.2e6).contains(&replayed), "{replayed}");
+    assert!((replayed / driven - 1.0).abs() < 0.01, "{replayed} and {driven}");
+    let device = metric(&outcome, "device_latency_ns_p99");
+    assert!(device < replayed / 4.0, "{device}");
+    let told = outcome.run.warnings.join("\n");
+    assert!(told.contains("could not keep up from second 0: 968 of 1000 commands"), "{told}");
+}
+
+#[test]
+fn the_closed_form_is_as_deep_as_the_trace_where_the_drive_is() {
+    let records: Vec<_> = (1..=40).map(|depth| write(0, u64::from(depth) * 4096, depth)).collect();
+    let (outcome, ops) = replayed(&records, &[]);
+    assert_eq!(issue_ms(&ops), [0; 40]);
+    assert_eq!(outcome.run.config["queue_depth_max"], 40);
+    assert!(!outcome.run.warnings.join("\n").contains("greater depth"));
+    let shallow = ScriptedTarget::new(CAPACITY, Reply::after_ns(10 * MS)).queue_depth_max(36);
+    let (outcome, ops) = replayed_on(shallow, &records, &[]);
+    assert_eq!(issue_ms(&ops).iter().filter(|&&ms| ms == 0).count(), 36);
+    let told = outcome.run.warnings.join("\n");
+    let expected = "4 commands were recorded at a greater depth than the 36 commands outstanding of \
+                    this replay (up to 40)";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn a_replay_tells_the_work_inside_the_drive_and_reads_of_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mixed.trace.parquet");
+    let mut writer = TraceWriter::new(File::create(&path).unwrap(), "x").unwrap();
+    for i in 0..2000_u64 {
+        let op = if i % 2 == 0 { OpKind::Write } else { OpKind::Read };
+        writer.push(&Record::new(i * 10_000, op, i % 500 * 4096, 4096)).unwrap();
+    }
+    writer.finish(&TraceInfo::default()).unwrap();
+    let trace = path.to_string_lossy().into_owned();
+    let of = |fill: &str| {
+        let mut target = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
+        let settings = [("trace", trace.as_str()), ("fill", fill)];
+        run_test(&mut target, dir.path(), "replay", &settings).unwrap()
+    };
+    let filled = of("true");
+    assert!(metric(&filled, "waf") >= 0.9, "{:?}", filled.run.metrics["waf"]);
+    assert!(filled.run.metrics["gc_moved_pages"].is_some());
+    assert!(filled.run.metrics["erased_superblocks"].is_some());
+    let unwritten = |outcome: &Outcome| {
+        let phase = outcome.run.phases.last().unwrap();
+        let marks = outcome.run.marks.iter().filter(|mark| mark.kind == MarkKind::Unwritten);
+        let marks: Vec<_> = marks.map(|mark| mark.metric.clone()).collect();
+        (phase.reads_unwritten, marks)
+    };
+    assert_eq!(unwritten(&filled), (Some(0), vec![]));
+    let empty = of("false");
+    let (reads, marks) = unwritten(&empty);
+    // Odd pages are only read.
+    assert_eq!(reads, Some(1000));
+    assert!(marks.iter().any(|metric| metric == "latency_ns_mean_read"), "{marks:?}");
+    assert!(!marks.iter().any(|metric| metric.ends_with("_write")), "{marks:?}");
+    let told = empty.run.warnings.join("\n");
+    assert!(told.contains("never written, or were trimmed (commands: 1000)"), "{told}");
+    let (scripted, _) = replayed(&[write(0, 0, 1)], &[]);
+    assert_eq!(scripted.run.metrics["waf"], None);
+    assert_eq!(scripted.run.phases[0].reads_unwritten, None, "not known is not 0");
+}
+
+/// A second recording in the file is told once, and so is a clock of whole seconds.
+#[test]
+fn what_the_clock_of_a_trace_did_is_told_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let trace = path.to_string_lossy().into_owned();
+        let mut target = ScriptedTarget::new(8 << 20, Reply::after_ns(MS));
+        let settings = [("trace", trace.as_str()), ("purge", "false"), ("fill", "false")];
+        let outcome = run_test(&mut target, dir.path(), "replay", &settings).unwrap();
+        let offsets: Vec<_> = target.ops().map(|op| op.offset / 4096).collect();
+        (outcome.run.warnings.join("\n"), offsets)
+    };
+    let line = |day: u64, s: u64, page: u64| {
+        format!("{} 1 p {} 8 W 6 0 {:032x}\n", s * 1_000_000_000, page * 8, day * 10 + s)
+    };
+    let days: String = (0..6).map(|i| line(i / 3, i % 3, i)).collect();
+    let (text, pages) = told("two-days.fiu", &days);
+    assert_eq!(text.matches("went back once").count(), 1, "{text}");
+    assert_eq!(pages, [0, 1, 2, 3, 4, 5]);
+    let second = |i: u64| format!("{},{},8,1,7\n", 1_538_323_200 + i / 5, i * 8);
+    let (text, _) = told("cbs.csv", &(0..40).map(second).collect::<String>());
+    assert_eq!(
+        text.matches("the clock of the trace is coarse, with steps of 1s").count(),
+        1,
+        "{text}"
+    );
 }

@@ -6,7 +6,7 @@ use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
 use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, Ratio, S, Share, W};
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 31] = [
+pub(super) const STEPS: [Row; 33] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -222,6 +222,22 @@ pub(super) const STEPS: [Row; 31] = [
         Kept,
         "Pages programmed into NAND for each page the host wrote, counted by the simulated drive or \
          by the drive's own counters. Unknown if the drive counts no NAND writes.",
+    ),
+    (
+        "<test>.<step>.gc_moved_pages",
+        "Pages moved",
+        Count,
+        Some(Lower),
+        Lost,
+        "Valid pages of 4,096 bytes that garbage collection moved in the step. Simulated drives only.",
+    ),
+    (
+        "<test>.<step>.erased_superblocks",
+        "Superblocks erased",
+        Count,
+        Some(Lower),
+        Lost,
+        "Superblocks that the drive erased in the step. Simulated drives only.",
     ),
     (
         "<test>.<step>.waf_implied",

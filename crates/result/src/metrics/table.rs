@@ -2,6 +2,7 @@
 
 use super::by_step::{CONVERGENCE, STEPS, TRIM};
 use super::metric::{Metric, Row, Scaling};
+use super::whole_run::{DEVICE_LATENCIES, REPLAY_INSIDE};
 use super::whole_run::{
     EVENNESS, FRESH, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND, THROUGHPUT, WHEN,
 };
@@ -23,6 +24,7 @@ pub(super) fn rows() -> Vec<Metric> {
         plain("When", &WHEN),
         replay(),
         plain("Inside the drive", &INSIDE),
+        plain("Inside the drive", &REPLAY_INSIDE),
         by_step(),
     ];
     chapters.into_iter().flatten().collect()
@@ -72,7 +74,8 @@ fn replay() -> Vec<Metric> {
         ..row
     });
     let by_kind = REPLAY_BY_KIND.iter().flat_map(of_kinds);
-    by_kind.chain(plain(chapter, &REPLAY)).chain(lateness).collect()
+    let device = plain(chapter, &DEVICE_LATENCIES);
+    by_kind.chain(plain(chapter, &REPLAY)).chain(device).chain(lateness).collect()
 }
 
 /// The tables of a run contain these.

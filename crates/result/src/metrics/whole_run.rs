@@ -411,3 +411,87 @@ pub(super) const LATENCIES: [Row; 6] = [
         "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     ),
 ];
+
+/// Work of the drive during a replay.
+pub(super) const REPLAY_INSIDE: [Row; 3] = [
+    (
+        "waf",
+        "Write amplification, replay",
+        Ratio,
+        Some(Lower),
+        Kept,
+        "Pages programmed into NAND for each page that the replay wrote, counted by the simulated \
+         drive or by the drive's own counters. Unknown if the drive counts no NAND writes.",
+    ),
+    (
+        "gc_moved_pages",
+        "Pages moved, replay",
+        Count,
+        Some(Lower),
+        Lost,
+        "Valid pages of 4,096 bytes that garbage collection moved during the replay. Simulated \
+         drives only.",
+    ),
+    (
+        "erased_superblocks",
+        "Superblocks erased, replay",
+        Count,
+        Some(Lower),
+        Lost,
+        "Superblocks that the drive erased during the replay. Simulated drives only.",
+    ),
+];
+
+/// Times in the drive of a replay in the open form, whose latencies count from the recorded times.
+pub(super) const DEVICE_LATENCIES: [Row; 6] = [
+    (
+        "device_latency_ns_mean",
+        "Time in the drive, mean",
+        Ns,
+        Some(Lower),
+        Lost,
+        "Mean time from issue to completion in a replay of the open form, whose latencies count \
+         from the recorded times.",
+    ),
+    (
+        "device_latency_ns_p50",
+        "Time in the drive, median (p50)",
+        Ns,
+        Some(Lower),
+        Lost,
+        "Half of all commands of a replay of the open form took no longer from issue to completion.",
+    ),
+    (
+        "device_latency_ns_p99",
+        "Time in the drive, p99",
+        Ns,
+        Some(Lower),
+        Lost,
+        "99 of 100 commands of a replay of the open form took no longer from issue to completion: \
+         without the wait for room in the queue.",
+    ),
+    (
+        "device_latency_ns_p999",
+        "Time in the drive, p99.9",
+        Ns,
+        Some(Lower),
+        Lost,
+        "One in 1,000 commands of a replay of the open form took longer from issue to completion.",
+    ),
+    (
+        "device_latency_ns_p9999",
+        "Time in the drive, p99.99",
+        Ns,
+        Some(Lower),
+        Lost,
+        "One in 10,000 commands of a replay of the open form took longer from issue to completion.",
+    ),
+    (
+        "device_latency_ns_max",
+        "Time in the drive, longest",
+        Ns,
+        Some(Lower),
+        Lost,
+        "The longest time from issue to completion in a replay of the open form.",
+    ),
+];

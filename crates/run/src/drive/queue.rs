@@ -4,6 +4,7 @@ use base::{Completion, Nanos, Op};
 use load::{Generator, Pacing};
 use result::store::ios::NO_JOB;
 
+use super::backlog::Backlog;
 use super::outstanding::{Issued, Outstanding};
 use crate::recorder::Recorder;
 
@@ -36,6 +37,10 @@ pub(crate) struct Queue<'a> {
     pub(crate) outstanding: Outstanding<()>,
     /// The next commands for the target.
     pub(crate) ops: Vec<Op>,
+    /// Waits of due commands for room.
+    pub(crate) backlog: Backlog,
+    /// End of the last command that left a full queue.
+    freed: Nanos,
 }
 
 impl<'a> Queue<'a> {
@@ -49,6 +54,8 @@ impl<'a> Queue<'a> {
             is_open,
             outstanding: Outstanding::new(depth),
             ops: Vec::with_capacity(depth as usize),
+            backlog: Backlog::default(),
+            freed: Nanos(0),
         }
     }
 
@@ -105,6 +112,9 @@ impl<'a> Queue<'a> {
             return Next::NotDue;
         }
         let Some(op) = self.generator.next_op(tag) else { return Next::Exhausted };
+        if let Some(due) = due {
+            self.backlog.issued(due.0, self.freed.0);
+        }
         self.outstanding.begin(Issued { op, since: due.unwrap_or(now), note: () });
         self.ops.push(op);
         Next::Issued
@@ -132,7 +142,11 @@ impl<'a> Queue<'a> {
     /// The command of an end; frees its tag.
     #[inline]
     pub(crate) fn answered(&mut self, end: Completion) -> Option<Answer> {
+        let was_full = self.is_open && self.outstanding.next_tag().is_none();
         let Issued { op, since, .. } = self.outstanding.end(end.tag)?;
+        if was_full {
+            self.freed = end.done;
+        }
         let submitted = if self.is_open { since } else { end.submitted };
         Some(Answer { op, end: Completion { submitted, ..end }, issued: end.submitted })
     }

@@ -38,6 +38,7 @@ pub fn drive_jobs<T: Telemetry>(
         let jobs = together.jobs.iter_mut().zip(0..);
         jobs.for_each(|(job, number)| job.give_up(now, recorder, number));
     }
+    recorder.backlogs = together.jobs.iter().map(Running::backlog).collect();
     recorder.ios_not_issued = together.jobs.iter().map(Running::ios_not_issued).sum();
     (end, together.jobs.into_iter().map(|job| job.finish(now)).collect())
 }

@@ -6,7 +6,7 @@ use result::rows::PhaseRows;
 use result::schema::Phase;
 
 use super::{JobSpec, Think};
-use crate::drive::{Answer, Queue};
+use crate::drive::{Answer, Backlog, Queue};
 use crate::recorder::Recorder;
 
 /// The part of its life in which a job is.
@@ -169,6 +169,11 @@ impl<'a> Running<'a> {
     /// Number of commands of its schedule that found no room in its queue.
     pub(super) fn ios_not_issued(&self) -> u64 {
         self.recorder.as_ref().map_or(0, |recorder| recorder.ios_not_issued)
+    }
+
+    /// Waits of its due commands for room.
+    pub(super) fn backlog(&self) -> Backlog {
+        self.queue.backlog
     }
 
     /// Its record and rows at the end of the phase, or `None` if it never began.

@@ -23,14 +23,6 @@ pub struct Observer<'a> {
     pub on_second: &'a mut dyn FnMut(&Recorder),
 }
 
-/// Stream and schedule of an outstanding command.
-#[derive(Clone, Copy)]
-struct Note {
-    stream: u32,
-    /// Time at which it was due; that of its issue if only depth decided.
-    due: Nanos,
-}
-
 /// The state of the loop.
 struct Replay<'a> {
     spec: &'a ReplaySpec,
@@ -43,7 +35,8 @@ struct Replay<'a> {
     issued_ns: u64,
     /// Time from which the depth permits the head: the end of the command that made room.
     freed_ns: u64,
-    outstanding: Outstanding<Note>,
+    /// The outstanding commands, with their streams. In the open form they wait from the recorded time.
+    outstanding: Outstanding<u32>,
 }
 
 /// Issues all commands of `feed`; ends early when `interrupted`, or when a command fails.
@@ -60,7 +53,7 @@ pub fn replay<T: Telemetry>(
     let mut replay = Replay::new(spec, target.now().0);
     let end = replay.run(target, feed, (&mut *recorder, meter), observer);
     if end.is_err() {
-        replay.outstanding.give_up(target.now(), recorder, |note| note.stream);
+        replay.outstanding.give_up(target.now(), recorder, |&stream| stream);
     }
     end
 }
@@ -155,8 +148,12 @@ impl<'a> Replay<'a> {
             let Some(tag) = self.outstanding.next_tag() else { return Ok(()) };
             let op = Op { tag, ..head.op };
             let ready_ns = self.ready_ns();
-            let note = Note { stream: head.stream, due: Nanos(ready_ns.unwrap_or(now_ns)) };
-            self.outstanding.begin(Issued { op, since: Nanos(now_ns), note });
+            let mut since = Nanos(now_ns);
+            if let (Form::Open, Some(due_ns)) = (self.spec.form, self.due_ns) {
+                since = Nanos(due_ns);
+                meter.backlog.issued(due_ns, self.freed_ns);
+            }
+            self.outstanding.begin(Issued { op, since, note: head.stream });
             target.submit(&[op]);
             let late_ns = ready_ns.map(|ready| now_ns.saturating_sub(ready));
             meter.issued(&op, head.stream, self.outstanding.count(), now_ns, late_ns);
@@ -179,11 +176,16 @@ impl<'a> Replay<'a> {
 
     fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
         let was_held_back = !self.may_issue();
-        let Some(Issued { op, note, .. }) = self.outstanding.end(completion.tag) else { return };
-        let Note { stream, due } = note;
-        recorder.completed(&op, completion);
-        let from_due = Completion { submitted: due, ..*completion };
-        recorder.point(&op, completion.submitted, &from_due, stream);
+        let Some(Issued { op, since, note: stream }) = self.outstanding.end(completion.tag) else {
+            return;
+        };
+        let mut end = *completion;
+        if self.spec.form == Form::Open {
+            end.submitted = since;
+            meter.device_latency.record(completion.latency().0);
+        }
+        recorder.completed(&op, &end);
+        recorder.point(&op, completion.submitted, &end, stream);
         meter.ended(&op, stream, completion);
         if was_held_back && self.may_issue() {
             self.freed_ns = completion.done.0;

@@ -35,6 +35,10 @@ pub struct Changes {
     pub folded_ios: u64,
     /// Flushes and deallocations that were omitted by choice or because the target cannot do them.
     pub dropped_ios: u64,
+    /// Commands recorded at a greater depth than the replay permits.
+    pub shallow_ios: u64,
+    /// The greatest recorded depth.
+    pub deepest: u16,
 }
 
 /// The commands of a trace, in order.
@@ -114,6 +118,9 @@ impl Feed {
 
     fn take(&mut self, record: &Record) {
         self.depth_unknown |= record.queue_depth == 0;
+        let is_deeper = u32::from(record.queue_depth) > self.spec.queue_depth_max;
+        self.changes.shallow_ios += u64::from(is_deeper);
+        self.changes.deepest = self.changes.deepest.max(record.queue_depth);
         let pause_ns = record.issue_ns.saturating_sub(self.last_ns);
         let op = op(record);
         let command =

@@ -3,6 +3,7 @@
 use base::{Completion, Histogram, Op, OpKind};
 
 use super::Changes;
+use crate::drive::Backlog;
 
 /// Time, commands and bytes of one kind, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +101,11 @@ pub struct Meter {
     group_of: Vec<usize>,
     /// Lateness of commands with a time of their own.
     pub lateness: Histogram,
+    /// Times from issue to completion in the open form, whose latencies count from the recorded
+    /// times.
+    pub device_latency: Histogram,
+    /// Waits of due commands for room in the open form.
+    pub backlog: Backlog,
     /// The changes between the trace and the target.
     pub changes: Changes,
     depth_sum: u64,

@@ -13,8 +13,9 @@
 //! Commands without a known depth wait for their pause alone.
 //!
 //! **Open form.** Every command is issued at its recorded time (pauses shortened by the idle
-//! policy), independent of the drive; only a full queue delays it. The result reports the lateness
-//! of issues.
+//! policy), independent of the drive; only a full queue delays it. Its latency counts from the
+//! recorded time, because that is how long the recorded program would have waited; the time in the
+//! drive is a figure beside it. The result reports the lateness of issues.
 
 mod drive;
 mod feed;
@@ -188,21 +189,23 @@ impl ReplaySpec {
         waits.then(|| self.idle.pause_ns(command.pause_ns))
     }
 
-    /// Refuses a trace whose pauses alone exceed the longest phase. This check reads the trace
-    /// once.
+    /// Reads the trace once if its length or the depth must be known before the run: refuses a
+    /// trace whose pauses alone exceed the longest phase, and returns the deepest recorded depth,
+    /// 0 if it is not known or not `wanted`.
     ///
     /// # Errors
     /// [`RunError::Usage`] with its length; [`RunError::Trace`] if it cannot be read.
-    pub fn check_length(&self) -> Result<(), RunError> {
-        if !self.idle.is_open_ended() {
-            return Ok(());
+    pub fn survey(&self, wanted: bool) -> Result<u32, RunError> {
+        if !self.idle.is_open_ended() && !wanted {
+            return Ok(0);
         }
-        let (mut feed, mut waits_ns) = (self.feed()?, 0_u64);
+        let (mut feed, mut waits_ns, mut deepest) = (self.feed()?, 0_u64, 0);
         while let Some(command) = feed.next_command()? {
             waits_ns = waits_ns.saturating_add(self.wait_ns(&command).unwrap_or(0));
+            deepest = deepest.max(command.queue_depth);
         }
         if waits_ns <= LENGTH_MAX.0 {
-            return Ok(());
+            return Ok(deepest.into());
         }
         Err(RunError::Usage(format!(
             "the pauses of {} that are kept take {:.1} days, and a replay may take 30: there is a row for each second; \

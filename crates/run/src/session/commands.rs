@@ -76,10 +76,13 @@ impl Session {
             let mut meter = Meter::new(streams);
             let taps = self.taps(spec, start, streams.clone(), 1);
             recorder = Recorder::new(start, None).with_taps(taps);
+            recorder.unwritten_before = target.unwritten_reads();
             let recorders = (&mut recorder, &mut meter);
             let end = replay(target, replayed, &mut feed, recorders, &mut observer);
             let remarks = storage_bench::remarks(&feed, replayed);
-            remarks.into_iter().for_each(|remark| self.warn(remark));
+            let who = format!("phase `{}`", spec.name);
+            let remarks = remarks.into_iter().chain(meter.backlog.sentence(&who, start));
+            remarks.for_each(|remark| self.warn(remark));
             meter.changes = feed.changes();
             self.replay = Some(meter);
             end
@@ -166,12 +169,14 @@ impl Session {
         let Phase { name, what, load, .. } = phase_record(spec, spec.what.clone(), start, start);
         let mut phase = Phase { name, what, load, ..recorder.record() };
         phase.complete = matches!(end, Ok(End::Complete));
-        let busy_ns = recorder.busy_ns;
+        let (busy_ns, unwritten_before) = (recorder.busy_ns, recorder.unwritten_before);
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
         if self.is_host_measured(&phase) && length.0 > 0 {
             phase.host_busy_share = Some(busy_ns as f64 / length.0 as f64);
         }
+        let unwritten = target.unwritten_reads().zip(unwritten_before);
+        phase.reads_unwritten = unwritten.map(|(now, before)| now.saturating_sub(before));
         self.tell_what_was_outstanding(&phase, &rows);
         match (end, failed) {
             (Err(error), _) => self.fail(error),
@@ -197,6 +202,9 @@ impl Session {
     fn tell_what_was_outstanding(&mut self, phase: &Phase, rows: &PhaseRows) {
         if let Some(longest_ns) = phase.latency_ns_max_after_end.filter(|ns| *ns >= WAIT_NS) {
             self.warn(late_ends(phase, longest_ns));
+        }
+        if phase.reads_unwritten.is_some_and(|reads| reads > 0) {
+            self.warn(unwritten(phase));
         }
         if phase.ios_unanswered > 0 {
             let longest_ns = rows.seconds.iter().filter_map(|row| row.latency_ns_max).max();
@@ -244,6 +252,16 @@ fn late_ends(phase: &Phase, longest_ns: u64) -> String {
         phase.name,
         time(longest_ns as f64),
         phase.ios_after_end + phase.ios_unanswered
+    )
+}
+
+/// Warning: a phase with reads of blocks without data.
+fn unwritten(phase: &Phase) -> String {
+    format!(
+        "phase `{}`: reads of blocks that were never written, or were trimmed (commands: {}), are answered without NAND, so \
+         its figures are too good; fill the span first",
+        phase.name,
+        phase.reads_unwritten.unwrap_or_default()
     )
 }
 

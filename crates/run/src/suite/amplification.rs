@@ -6,6 +6,7 @@
 //! one. That estimate is too high where cleaning also reads (SSD-iq: 2.14 implied, 1.89 counted), and
 //! too low where the controller limits the fresh rate. It compares a drive only with itself.
 
+use base::TelemetryRow;
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Mark, MarkKind, Phase};
 use result::stats::health::{waf_around, waf_between};
@@ -128,6 +129,30 @@ pub(crate) fn split(part: Part<'_>, bytes: u64) -> [(Phase, PhaseRows); 2] {
             |row: &SecondRow| SecondRow { start_ns: row.start_ns - start_ns, ..row.clone() };
         (phase, PhaseRows { seconds: rows.iter().map(shifted).collect(), latencies: Vec::new() })
     })
+}
+
+/// Adds `<prefix>waf`, `gc_moved_pages` and `erased_superblocks` of a step; null where the drive does
+/// not tell them.
+pub(crate) fn add_inside(
+    figures: &mut Figures,
+    prefix: &str,
+    measured: &Measured<'_>,
+    part: Option<Part<'_>>,
+) {
+    let rows = part.map_or(&[][..], |part| &part.rows.seconds);
+    let by_counters = || part.and_then(|part| counted(measured, part));
+    let is_simulated = rows.iter().any(|row| row.telemetry.is_some());
+    let sum = |value: fn(&TelemetryRow) -> u64| {
+        let telemetry = rows.iter().filter_map(|row| row.telemetry.as_ref());
+        is_simulated.then(|| telemetry.map(value).sum::<u64>() as f64)
+    };
+    for (end, value) in [
+        ("waf", if is_simulated { waf(rows) } else { by_counters() }),
+        ("gc_moved_pages", sum(|row| row.gc_moved_pages)),
+        ("erased_superblocks", sum(|row| row.erased_superblocks)),
+    ] {
+        figures.metrics.insert(format!("{prefix}{end}"), value);
+    }
 }
 
 /// WAF by the counters of a real drive.

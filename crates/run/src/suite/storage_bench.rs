@@ -17,6 +17,7 @@ use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::latency::{self, Latencies, PERCENTILES};
 use result::stats::notice::Notice;
 
+use super::amplification;
 use super::measured::Part;
 use super::{
     Action, Conditions, Config, Figures, Measured, Notes, PhaseSpec, Site, Step, TestSettings,
@@ -31,8 +32,13 @@ pub(crate) const OWN_TIMES: &str = "the trace has times of its own, which `--set
 /// Name of the measured phase.
 const REPLAY: &str = "replay";
 
-/// The parameters of all of them; only the trace differs.
-pub(crate) const fn params(trace: &'static str) -> [Param; 11] {
+/// The depth of a replay that keeps the recorded one.
+const RECORDED: &str = "recorded";
+/// The depth of the benches, and the least one of other replays: a trace may not know its depths.
+const QUEUE_DEPTH: u32 = 32;
+
+/// The parameters of all of them; only the trace and the default of the depth differ.
+pub(crate) const fn params(trace: &'static str, depth: &'static str) -> [Param; 11] {
     [
         Param {
             name: "trace",
@@ -61,7 +67,11 @@ pub(crate) const fn params(trace: &'static str) -> [Param; 11] {
         },
         Param { name: "flush", default: "true", help: "issue flushes" },
         Param { name: "trim", default: "true", help: "issue deallocations where the target can" },
-        Param { name: "queue_depth_max", default: "32", help: "most commands outstanding" },
+        Param {
+            name: "queue_depth_max",
+            default: depth,
+            help: "most commands outstanding; recorded: in the closed form as deep as the trace, else 32",
+        },
         Param {
             name: "transfer_max",
             default: "1MiB",
@@ -91,7 +101,7 @@ pub(crate) struct Settings {
 
 impl TestSettings for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let (spec, info) = opened(spec(params, site)?)?;
+        let (spec, info) = opened(spec(params, site)?, params, site)?;
         let (purge, fill) = (params.get("purge")?, params.get("fill")?);
         notes.extend(info.warnings);
         notes.extend(folding(&spec, info.span_bytes));
@@ -154,6 +164,9 @@ impl TestSettings for Settings {
             return Figures::default();
         };
         let mut figures = metrics(part, meter);
+        amplification::add_inside(&mut figures, "", measured, Some(part));
+        let marks = latency::marks_of_unwritten(Some(part.phase), &figures.metrics);
+        figures.marks.extend(marks);
         figures.findings = self.finding(meter).into_iter().chain(folded(meter)).collect();
         figures.tables = [Some(kinds(part, meter)), groups(meter)].into_iter().flatten().collect();
         figures
@@ -179,11 +192,20 @@ impl Settings {
 }
 
 /// Opens the trace, so that a wrong name is an error before any change.
-fn opened(mut spec: ReplaySpec) -> Result<(ReplaySpec, TraceInfo), RunError> {
+fn opened(
+    mut spec: ReplaySpec,
+    params: &Params,
+    site: &Site<'_>,
+) -> Result<(ReplaySpec, TraceInfo), RunError> {
     let mut feed = spec.feed()?;
     let info = feed.info();
     spec.check_content(&mut feed)?;
-    spec.check_length()?;
+    let is_as_recorded = keeps_recorded_depth(params) && spec.form == Form::Closed;
+    let deepest = spec.survey(is_as_recorded)?;
+    if is_as_recorded {
+        let most = site.limits.queue_depth_max;
+        spec.queue_depth_max = deepest.max(QUEUE_DEPTH).min(most).min(RECORDED_DEPTH_MAX);
+    }
     spec.moved_bytes = info.published.as_ref().map(|p| (p.read_bytes, p.write_bytes));
     Ok((spec, info))
 }
@@ -233,9 +255,20 @@ fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
     })
 }
 
+/// Most commands outstanding of a replay that is as deep as its trace: each may need a buffer of the
+/// longest command.
+const RECORDED_DEPTH_MAX: u32 = 1024;
+
+fn keeps_recorded_depth(params: &Params) -> bool {
+    params.text("queue_depth_max") == RECORDED
+}
+
 /// Most outstanding commands; only the default adapts to a target with a lower limit.
 fn queue_depth_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
     let (name, most) = ("queue_depth_max", site.limits.queue_depth_max);
+    if keeps_recorded_depth(params) {
+        return Ok(QUEUE_DEPTH.min(most));
+    }
     let depth = params.queue_depth(name)?;
     if depth > most && params.is_set(name) {
         return Err(RunError::Usage(format!(
@@ -297,6 +330,9 @@ fn metrics(part: Part<'_>, meter: &Meter) -> Figures {
     for (suffix, op) in [("_read", OpKind::Read), ("_write", OpKind::Write)] {
         part.latencies_of(op).add_to(&mut metrics, &mut marks, "latency_ns", suffix);
     }
+    // Null in the closed form, whose latencies are these times.
+    let device = Latencies::of_histogram(meter.device_latency.clone());
+    device.add_to(&mut metrics, &mut marks, "device_latency_ns", "");
     let lateness = Latencies::of_histogram(meter.lateness.clone());
     lateness.add_to(&mut metrics, &mut marks, "issue_lateness_ns", "");
     marks.extend(latency::marks_of_end(part.phase, &metrics, "latency_ns"));
@@ -414,6 +450,14 @@ pub fn remarks(feed: &crate::replay::Feed, spec: &ReplaySpec) -> Vec<String> {
                 changes.placed_ios,
                 Bytes(spec.span_bytes),
                 folded_how(spec).unwrap_or_default()
+            ),
+        ),
+        (
+            if spec.form == Form::Closed { changes.shallow_ios } else { 0 },
+            format!(
+                "commands were recorded at a greater depth than the {} commands outstanding of this replay (up to {}), and \
+                 were issued no deeper",
+                spec.queue_depth_max, changes.deepest
             ),
         ),
         (changes.outside_ios, "commands lay outside the span and were left out".to_owned()),

@@ -5,7 +5,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition, Procedure, ReviewEntry};
 
-const PARAMS: [Param; 11] = storage_bench::params("synth:destroyer-2013");
+const PARAMS: [Param; 11] = storage_bench::params("synth:destroyer-2013", "32");
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {

@@ -4,7 +4,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition, Procedure};
 
-const PARAMS: [Param; 11] = storage_bench::params("");
+const PARAMS: [Param; 11] = storage_bench::params("", "recorded");
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
