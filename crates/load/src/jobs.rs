@@ -42,7 +42,20 @@ pub struct Think {
     pub every: u32,
 }
 
+/// A job whose figures last no longer than this part of the time that it was given ended long before.
+const EARLY_PART: u64 = 10;
+
 impl JobSpec {
+    /// The time that it was given for its figures, if they last only `length`, a small part of that;
+    /// `None` for any other job. `phase` is the time of all jobs.
+    #[must_use]
+    pub fn early_end(&self, phase: Option<Nanos>, length: Nanos) -> Option<Nanos> {
+        let begins_with_phase = self.after.is_empty() && self.delay.0 == 0;
+        let given = self.duration.or(phase.filter(|_| begins_with_phase))?;
+        let is_early = length.0 < given.0.saturating_sub(self.warm_up.0) / EARLY_PART;
+        is_early.then_some(given)
+    }
+
     /// A job from the begin of the phase to its end, or to the end of the workload.
     #[must_use]
     pub fn new(name: &str, workload: Workload) -> Self {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use run::{Outcome, RunError};
+use target::IoError;
 use target::scripted::{Reply, ScriptedTarget};
 
 use crate::common::{metric, request, run_quietly, simulated, test};
@@ -126,4 +127,81 @@ fn a_workload_that_cannot_be_is_refused_before_anything_is_written() {
         assert!(error.contains(expected) && error.contains("oltp"), "{error}");
     }
     assert!(target.events().is_empty());
+}
+
+/// A job that ends within its warm-up has no figures, and says so.
+#[test]
+fn a_warm_up_that_outlasts_its_job_leaves_no_figures() {
+    let text = "[job.w]\nop=\"write\"\nblock=\"4KiB\"\npattern=\"uniform\"\nqueue_depth=32\n\
+                bytes=\"5%\"\nwarm_up=\"600s\"\n";
+    let outcome = outcome(text, &[]).unwrap();
+    let told = outcome.run.warnings.join("\n");
+    assert!(told.contains("job `w`: it ended within its warm-up of 600s"), "{told}");
+    for (name, value) in &outcome.run.metrics {
+        assert_eq!(*value, None, "{name}");
+    }
+    assert!(outcome.run.findings.is_empty(), "{:?}", outcome.run.findings);
+}
+
+#[test]
+fn a_job_that_ends_long_before_its_time_is_marked() {
+    // 64 MiB of 128 KiB at 1 ms each and depth 8: 64 ms of the 60 s.
+    let text = "[job.a]\nop=\"write\"\nblock=\"128KiB\"\npattern=\"sequential\"\nqueue_depth=8\n\
+                bytes=\"64MiB\"\nduration=\"60s\"\n";
+    let of = |text: &str| outcome(text, &[]).unwrap().run;
+    let run = of(text);
+    let told = run.warnings.join("\n");
+    assert!(
+        told.contains("job `a`: it ended after") && told.contains("of the 60s that it was given")
+    );
+    for name in ["workload.a.iops", "workload.all.iops", "workload.a.latency_ns_mean"] {
+        assert!(run.marks.iter().any(|mark| mark.metric == name), "{name}: {:?}", run.marks);
+    }
+    let run = of(&text.replace("60s", "100ms"));
+    assert!(!run.warnings.join("\n").contains("it ended after"), "{:?}", run.warnings);
+    assert!(!run.marks.iter().any(|mark| mark.metric == "workload.a.iops"), "{:?}", run.marks);
+}
+
+#[test]
+fn a_placement_without_handles_is_refused_before_anything_is_written() {
+    let text = TWO_JOBS.replace("queue_depth = 4", "queue_depth = 4\nplacement = 1");
+    let dir = tempfile::tempdir().unwrap();
+    let file = written(dir.path(), &text);
+    let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000));
+    let request = request(dir.path(), test("workload"), &[("workload", file.as_str())]);
+    let error = run_quietly(&mut target, &request).unwrap_err();
+    assert!(matches!(error, RunError::Target(IoError::Unsupported(_))), "{error:?}");
+    assert!(error.to_string().contains("job `noisy` has placement = 1"), "{error}");
+    assert!(target.events().is_empty());
+}
+
+#[test]
+fn a_burst_that_the_queue_cannot_take_is_told_with_its_second() {
+    // From second 2 on, 100 commands at once every second, one at a time for 10 ms each.
+    let text = "[job.b]\nop=\"read\"\nblock=\"4KiB\"\npattern=\"uniform\"\nqueue_depth=1\n\
+                delay=\"2s\"\nrate=\"bursts(1000000, on=100us, off=4s)\"\nduration=\"3s\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    let file = written(dir.path(), text);
+    let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(10_000_000));
+    let settings = [("workload", file.as_str()), ("fill", "false")];
+    let run =
+        run_quietly(&mut target, &request(dir.path(), test("workload"), &settings)).unwrap().run;
+    let told = run.warnings.join("\n");
+    assert!(
+        told.contains("job `b`: the target could not keep up from second 2: 99 of 100"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_workload_tells_the_work_inside_a_simulated_drive() {
+    let library = tempfile::tempdir().unwrap();
+    let mut drive = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
+    let settings = [("workload", "oltp"), ("duration", "2s")];
+    let request = request(library.path(), test("workload"), &settings);
+    let outcome = run_quietly(&mut drive, &request).unwrap();
+    assert!(metric(&outcome, "workload.all.waf") > 0.5);
+    for name in ["gc_moved_pages", "erased_superblocks"] {
+        assert!(outcome.run.metrics[&format!("workload.all.{name}")].is_some(), "{name}");
+    }
 }

@@ -274,3 +274,28 @@ fn any_csv_is_read_by_its_columns_and_a_wrong_unit_is_questioned() {
         answer.stderr
     );
 }
+
+/// An unknown figure, and placement on a drive without handles: refused before anything runs.
+#[test]
+fn what_a_drive_or_the_catalogue_does_not_have_is_refused_first() {
+    let lab = Lab::new();
+    let sweep = "metrics = [\"latency_ns_p9x\"]\n[fixed]\ndrive = \"ideal\"\ntest = \"replay\"\n\
+                 [vary]\n\"gc.policy\" = [\"greedy\", \"cost-benefit\"]\n";
+    std::fs::write(lab.path("typo.toml"), sweep).expect("a sweep");
+    let answer = Answer::of(lab.command(&["sweep", "typo.toml", "--output"]).arg(lab.path("out")));
+    answer.must_exit_with(2);
+    assert!(answer.stderr.contains("there is no metric `latency_ns_p9x`"), "{answer:#?}");
+    assert!(!lab.path("out").exists(), "nothing ran");
+    let workload = "duration=\"2s\"\n[job.h]\nop=\"write\"\nblock=\"4KiB\"\npattern=\"uniform\"\n\
+                    span=\"10%\"\nqueue_depth=16\nrate=\"1800\"\nplacement=1\n";
+    std::fs::write(lab.path("handles.toml"), workload).expect("a workload");
+    let library = lab.library();
+    let mut run = lab.command(&["run", "workload", "sim:ideal?scale=1/64", "--workload"]);
+    run.arg(lab.path("handles.toml")).arg("--library").arg(&library);
+    let answer = Answer::of(&mut run);
+    answer.must_exit_with(5);
+    assert!(
+        answer.stderr.contains("has placement = 1")
+            && answer.stderr.contains("no placement handles")
+    );
+}

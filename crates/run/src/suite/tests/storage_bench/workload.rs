@@ -9,12 +9,14 @@ use device::host::small_file;
 use load::jobs::{JobSpec, Jobs};
 use load::spec::{ALL, Place, WorkloadFile, library};
 use result::rows::SecondRow;
-use result::schema::{Table, TableRow};
+use result::schema::{Mark, Table, TableRow};
 use result::stats::findings::time;
-use result::stats::latency::{PERCENTILES, Percentile};
+use result::stats::latency::{self, PERCENTILES, Percentile};
+use target::IoError;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::amplification;
 use crate::suite::rates::{self, mb_per_s};
 use crate::suite::{
     Action, Chapter, Conditions, Config, Definition, Figures, Measured, Notes, Part, PhaseSpec,
@@ -91,6 +93,7 @@ impl TestSettings for Settings {
             file.duration = Some(params.duration("duration")?.to_string());
         }
         let jobs = file.jobs(&place).map_err(unusable)?;
+        check_placement(&name, &jobs, site)?;
         let (purge, fill) = (params.get("purge")?, params.get("fill")?);
         Ok(Self { name, text, jobs, purge, fill })
     }
@@ -128,12 +131,20 @@ impl TestSettings for Settings {
         let mut table = rates::table("jobs", "Jobs", "job", &columns);
         let mut counts = rates::table("commands", "Commands of the jobs", "job", &COUNTS);
         let jobs = self.jobs.jobs.iter().map(|job| job.name.as_str());
-        let parts = jobs.map(|name| (name, measured.complete_job(LOAD, name)));
-        let sum = measured.complete(LOAD);
-        for (name, part) in parts.chain([(ALL, sum)]) {
+        // A job that ended within its warm-up has no figures, and the sum of such jobs has none.
+        let has_length = |part: &Part<'_>| part.phase.duration_ns > 0;
+        let parts: Vec<_> =
+            jobs.map(|name| (name, measured.complete_job(LOAD, name).filter(has_length))).collect();
+        let has_figures = parts.iter().any(|(_, part)| part.is_some());
+        let sum = measured.complete(LOAD).filter(|_| has_figures);
+        for (name, part) in parts.into_iter().chain([(ALL, sum)]) {
             add(&mut figures, &mut table, name, part);
             counts.rows.push(TableRow { label: name.to_owned(), values: counts_of(part) });
         }
+        amplification::add_inside(&mut figures, "workload.all.", measured, sum);
+        let phase = sum.map(|part| part.phase);
+        figures.marks.extend(latency::marks_of_unwritten(phase, &figures.metrics));
+        self.mark_early_ends(&mut figures, measured);
         figures.tables = vec![table, counts];
         if let Some(text) = sum.and_then(|part| self.sentence(part)) {
             figures.findings.push(rates::finding(measured, "workload.all.iops", &text));
@@ -143,6 +154,32 @@ impl TestSettings for Settings {
 }
 
 impl Settings {
+    /// Marks the figures of jobs that ended long before their time, and of the sum if all did.
+    fn mark_early_ends(&self, figures: &mut Figures, measured: &Measured<'_>) {
+        let is_early = |job: &JobSpec| {
+            let part = measured.complete_job(LOAD, &job.name);
+            part.is_some_and(|part| {
+                let length = Nanos(part.phase.duration_ns);
+                job.early_end(self.jobs.duration, length).is_some()
+            })
+        };
+        let mut names: Vec<&str> = Vec::new();
+        names.extend(self.jobs.jobs.iter().filter(|job| is_early(job)).map(|job| &*job.name));
+        if names.len() == self.jobs.jobs.len() {
+            names.push(ALL);
+        }
+        for name in names {
+            let prefix = format!("workload.{name}.");
+            let known = figures.metrics.iter().filter(|(_, value)| value.is_some());
+            let of_job = known.filter(|(metric, _)| metric.starts_with(&prefix));
+            let mark = |(metric, _): (&String, &Option<f64>)| Mark {
+                text: "the job ended long before the time that it was given".to_owned(),
+                ..latency::too_few(metric, 0)
+            };
+            figures.marks.extend(of_job.map(mark).collect::<Vec<_>>());
+        }
+    }
+
     fn sentence(&self, sum: Part<'_>) -> Option<String> {
         let p99 = sum.latencies().percentile_ns(P99.share());
         let latency =
@@ -154,6 +191,27 @@ impl Settings {
             mb_per_s(sum.mb_per_s()?)
         ))
     }
+}
+
+/// Refuses jobs with a placement handle that the target does not have.
+fn check_placement(name: &str, jobs: &Jobs, site: &Site<'_>) -> Result<(), RunError> {
+    let handles = site.limits.placement_handles;
+    let beyond = jobs.jobs.iter().find(|job| u32::from(job.workload.placement) >= handles.max(1));
+    let Some(job) = beyond else { return Ok(()) };
+    let (handle, target) = (job.workload.placement, &site.identity.name);
+    if handles > 1 {
+        return Err(RunError::Usage(format!(
+            "workload `{name}`: job `{}` has placement = {handle}, and {target} has the handles 0 to {}",
+            job.name,
+            handles - 1
+        )));
+    }
+    Err(IoError::Unsupported(format!(
+        "workload `{name}`: job `{}` has placement = {handle}, and {target} has no placement handles (FDP); leave \
+         placement away, or use a drive with handles (of a model: placement.handles)",
+        job.name
+    ))
+    .into())
 }
 
 /// The figures of a job or of the sum, and its row.
