@@ -342,9 +342,10 @@ mod tests {
         // Without such a counter, and after a pause that is no pause, it is a second recording.
         assert_eq!(told(times, None).1.clock_restarts, 2);
         // A long pause after the wrap is a pause.
-        let pause = [last - 7, 4, LAP / 4 * 3, LAP / 4 * 3 + 1];
+        let late = LAP / 4 * 3;
+        let pause = [last - 7, 4, 5, 6, 7, 8, 9, late, late + 1];
         let (found, problems) = told(pause.map(|count| (count * us, None)).to_vec(), Some(us));
-        assert_eq!(found[2..], [LAP / 4 * 7, LAP / 4 * 7 + 1].map(|count| count * us));
+        assert_eq!(found[7..], [LAP + late, LAP + late + 1].map(|count| count * us));
         assert_eq!((problems.clock_wraps, problems.moved_ios), (1, 0));
         let half = [LAP / 2, 5, 6, 7].map(|count| (count * us, None)).to_vec();
         let (_, problems) = told(half, Some(us));
