@@ -13,6 +13,9 @@ use tempfile::{Builder, NamedTempFile};
 use crate::inputs::Inputs;
 use crate::stop;
 
+#[cfg(test)]
+mod each_check;
+
 /// Mode of new files, as in other programs: the umask limits it.
 const MODE: u32 = 0o666;
 

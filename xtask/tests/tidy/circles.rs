@@ -46,8 +46,8 @@ impl House {
         let mut sources = BTreeMap::new();
         for (file, text) in texts {
             let module = module_of(dir, &file);
-            // A folder of tests is declared by its parent, for tests only.
-            if module.last().is_some_and(|name| name == "tests") {
+            // Such a file or folder is declared by its parent, for tests only.
+            if module.last().is_some_and(|name| ["tests", "each_check"].contains(&name.as_str())) {
                 continue;
             }
             let code = without_tests(&text);

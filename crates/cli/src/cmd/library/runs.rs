@@ -12,6 +12,9 @@ use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes};
 
+#[cfg(test)]
+mod each_check;
+
 pub fn run(args: &RunsArgs) -> anyhow::Result<u8> {
     match &args.verb {
         None => list(&args.list)?,

@@ -1,0 +1,28 @@
+//! Does each check of a result's place refuse by itself? Needs root and loop devices.
+
+use super::*;
+
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
+#[path = "../../../io/tests/support/loops.rs"]
+mod loops;
+
+use loops::{LoopDevice, require_or_skip};
+
+#[test]
+fn a_file_in_use_and_an_input_are_not_replaced() {
+    if !require_or_skip("a_file_in_use_and_an_input_are_not_replaced", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(1 << 20);
+    let used = OutputFile::check(&device.image, &Inputs::default()).unwrap_err();
+    let refused = matches!(used.downcast_ref(), Some(IoError::Refused { code: "held", .. }));
+    assert!(refused, "{used:#}");
+    let input = device.beside("input");
+    fs::write(&input, "words").unwrap();
+    OutputFile::check(&input, &Inputs::default()).unwrap();
+    let inputs = Inputs::default().words(Some(&input));
+    assert!(OutputFile::check(&input, &inputs).is_err());
+    let link = device.beside("link");
+    std::os::unix::fs::symlink(&input, &link).unwrap();
+    assert!(OutputFile::check(&link, &inputs).is_err(), "by another name");
+}
