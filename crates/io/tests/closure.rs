@@ -110,7 +110,8 @@ fn a_lock_on_the_image_below_loop_devices_is_seen() {
     }
     let device = LoopDevice::new(SIZE_BYTES);
     let (upper, _detach) = attached(&device.node);
-    for statement in Holder::STATEMENTS {
+    // Nobody gets a lease on a file that a loop device has open for writing.
+    for statement in &Holder::STATEMENTS[..4] {
         let holder = Holder::new(&device.image, statement);
         let (code, message) = code(open_node(&upper));
         assert_eq!(code, "busy", "{statement}: {message}");
