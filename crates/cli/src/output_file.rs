@@ -78,6 +78,10 @@ impl OutputFile {
     /// The error of the file system; the earlier file is then still there.
     pub fn put_in_place(self) -> anyhow::Result<()> {
         let Self { temporary, target } = self;
+        if let Ok(resolved) = fs::canonicalize(&target) {
+            // Somebody may have begun to use the earlier file since the first look.
+            guard::check_replaceable(&target, &resolved)?;
+        }
         let put = || -> io::Result<()> {
             let file = temporary.into_inner()?;
             // Some file systems find out about a full disk only here.

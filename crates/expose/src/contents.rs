@@ -6,7 +6,7 @@
 mod memory;
 mod store;
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -90,19 +90,21 @@ impl Contents {
         Ok(Self::new(Store::Memory(memory), shape, bytes_max))
     }
 
-    /// Contents in a file, which is created if it does not exist and locked until the end. The data of an existing
-    /// one is that of the disk.
+    /// Contents in an open file of this path, which is empty or holds the data of the disk. The caller has made sure
+    /// that nobody else uses it. It is locked until the end.
     ///
     /// # Errors
     /// [`ContentsError`], and nothing has changed.
-    pub fn in_file(path: &Path, shape: Shape, bytes_max: u64) -> Result<Self, ContentsError> {
+    pub fn in_file(
+        file: File,
+        path: &Path,
+        shape: Shape,
+        bytes_max: u64,
+    ) -> Result<Self, ContentsError> {
         let fail = |source| ContentsError::File { path: path.to_owned(), source };
-        if path.exists() && !path.is_file() {
+        if !file.metadata().map_err(fail)?.is_file() {
             return Err(ContentsError::NotRegular(path.to_owned()));
         }
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(fail)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(ContentsError::InUse(path.to_owned())),
@@ -378,7 +380,11 @@ mod tests {
     fn a_file_is_found_again_and_not_by_two() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("disk.img");
-        let open = |most| Contents::in_file(&path, SHAPE, most);
+        let file = |path: &Path| {
+            let mut options = File::options();
+            options.read(true).write(true).create(true).truncate(false).open(path).expect("a file")
+        };
+        let open = |most| Contents::in_file(file(&path), &path, SHAPE, most);
         let mut contents = open(1 << 20).expect("a new file");
         contents.write(8192, &[3; 4096]).expect("space");
         assert!(matches!(open(1 << 20), Err(ContentsError::InUse(_))));
@@ -390,7 +396,9 @@ mod tests {
         std::fs::write(&path, b"short").expect("a file");
         let slip = open(1 << 20).expect_err("it has another size").to_string();
         assert!(slip.contains("has 5 bytes, and the disk has 1048576"), "{slip}");
-        let slip = Contents::in_file(dir.path(), SHAPE, 1).expect_err("a directory").to_string();
+        let directory = File::open(dir.path()).expect("a directory");
+        let slip = Contents::in_file(directory, dir.path(), SHAPE, 1);
+        let slip = slip.expect_err("a directory").to_string();
         assert!(slip.contains("is no regular file"), "{slip}");
     }
 }

@@ -9,6 +9,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -60,6 +61,8 @@ pub enum FuseError {
 #[derive(Debug)]
 pub struct Mounted {
     directory: PathBuf,
+    /// Number of its file system, or `None` if nobody can tell.
+    number: Option<u64>,
     session: BackgroundSession,
 }
 
@@ -86,7 +89,8 @@ impl Mounted {
         ];
         let session = Session::new(OneFile::new(shared), directory, &config).map_err(fail)?;
         let session = session.spawn().map_err(fail)?;
-        Ok(Self { directory: directory.to_owned(), session })
+        let number = directory.metadata().ok().map(|found| found.dev());
+        Ok(Self { directory: directory.to_owned(), number, session })
     }
 
     /// The file.
@@ -95,11 +99,14 @@ impl Mounted {
         self.directory.join(FILE_NAME)
     }
 
-    /// Tries to unmount; false while somebody uses the file.
+    /// Tries to unmount; false while somebody uses the file, or has mounted something over it.
     ///
     /// # Errors
     /// Errors of the system.
     pub fn unmount(&self) -> io::Result<bool> {
+        if self.directory.metadata().ok().map(|found| found.dev()) != self.number {
+            return Ok(!self.is_mounted());
+        }
         match unmount(&self.directory, UnmountFlags::empty()).map_err(io::Error::from) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::ResourceBusy => Ok(false),
@@ -114,6 +121,15 @@ impl Mounted {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether the file system is mounted somewhere.
+    fn is_mounted(&self) -> bool {
+        let Some(number) = self.number else { return false };
+        let number = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+        let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let mounts = String::from_utf8_lossy(&mounts);
+        mounts.lines().any(|line| line.split(' ').nth(2) == Some(&number))
     }
 
     /// Ends the service of an unmounted file.

@@ -12,9 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::target::{Identity, IoError, TargetSpec};
+use device::guard::file::FileClaim;
 use device::host::memory;
 use device::host::shell::quoted;
 use expose::control::{Control, ControlServer};
@@ -37,6 +38,9 @@ use crate::ui::table;
 /// Time between two looks at the stop button.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Time between two looks at the other users of the contents file.
+const USES_LOOK: Duration = Duration::from_secs(10);
+
 /// Everything that serves a disk.
 struct Fronts {
     nbd: Option<Server>,
@@ -58,7 +62,7 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     let settings = [settings, &assumed].concat();
     let account_bytes = expose::disk::simulated::account_bytes(&config);
     let maps_bytes = sim::memory_bytes(name, &settings)? + account_bytes;
-    let contents = contents::open(args, &spec, Shape::of(&config), maps_bytes)?;
+    let (contents, claim) = contents::open(args, &spec, Shape::of(&config), maps_bytes)?;
     let (identity, _) = sim::describe(&args.target, name, &settings)?;
     let is_loaded = contents.pages() > 0 && args.state.as_ref().is_none_or(|path| !path.exists());
     let mut disk = snapshot::disk(args.state.as_deref(), config, contents)?;
@@ -75,7 +79,7 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
         talk!("the drive has written the data of the contents file, in the order of addresses");
     }
     talk!("{}; Ctrl-C ends", words_of(args.clock));
-    let served = fronts.serve(&shared, &stop, record.as_mut());
+    let served = fronts.serve(&shared, &stop, record.as_mut(), claim.as_ref());
     // Whatever ended the service, its work is kept.
     let present = shared.with(|disk| present(disk));
     let run_dir = record.map(|record| record.finish(&present)).transpose()?;
@@ -168,6 +172,7 @@ impl Fronts {
         shared: &Shared,
         stop: &AtomicBool,
         mut record: Option<&mut Record>,
+        claim: Option<&FileClaim>,
     ) -> anyhow::Result<Clients> {
         let Self { nbd, control, mounted } = self;
         let over = AtomicBool::new(false);
@@ -176,8 +181,13 @@ impl Fronts {
             let control = control.as_ref().map(|control| scope.spawn(|| control.run(stop)));
             let nbd = nbd.map(|nbd| scope.spawn(|| nbd.run(stop)));
             let mut saved = Ok(());
+            let (mut unused, mut looked) = (Ok(()), Instant::now());
             while !stop.load(Ordering::Relaxed) {
                 thread::sleep(LOOK);
+                if let Some(claim) = claim.filter(|_| looked.elapsed() >= USES_LOOK) {
+                    (unused, looked) = (claim.require_unused(), Instant::now());
+                    stop.fetch_or(unused.is_err(), Ordering::Relaxed);
+                }
                 if let Some(record) = record.as_deref_mut()
                     && saved.is_ok()
                 {
@@ -189,6 +199,7 @@ impl Fronts {
             let unmounted = mounted.map_or(Ok(()), unmount);
             over.store(true, Ordering::Relaxed);
             drop(ended);
+            unused?;
             unmounted?;
             saved?;
             Ok(clients)
@@ -234,6 +245,12 @@ fn refusal(error: ServerError) -> IoError {
                 "{context}: {source}; use localhost:PORT, or permit it with --listen-anywhere"
             ))
         }
+        ErrorKind::AddrInUse if matches!(address, expose::Address::Unix(_)) => IoError::Refused {
+            code: "existing-file",
+            message: format!(
+                "{context}: there is a socket in use, or a file that is none, and it stays; name another path"
+            ),
+        },
         ErrorKind::AddrInUse => {
             IoError::Usage(format!("{context}: it is in use; name another one"))
         }

@@ -162,7 +162,12 @@ fn the_contents_file_must_be_that_of_the_state() {
     let (dir, path) = dir_and_path();
     let (config, image) = (config(&[]), dir.path().join("image"));
     let shape = Shape::of(&config);
-    let open = || Contents::in_file(&image, shape, shape.capacity_bytes).expect("a file");
+    let open = || {
+        let mut options = std::fs::File::options();
+        let file = options.read(true).write(true).create(true).truncate(false).open(&image);
+        let file = file.expect("a file");
+        Contents::in_file(file, &image, shape, shape.capacity_bytes).expect("a file")
+    };
     let mut disk: Plain = Disk::new(config.clone(), open());
     batch(&mut disk, &mut Rng::new(4));
     save(&mut disk, "a test", &path, Replace::State).expect("space");

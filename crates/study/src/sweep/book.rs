@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use base::file::open_regular;
+use device::guard::check_replaceable;
 use result::bench::FigureMark;
 use result::dataset::{self, Column, Values};
 use run::{RunError, TOOL_VERSION};
@@ -54,7 +55,7 @@ impl Book {
         fs::create_dir_all(dir).map_err(|error| failed("make", dir, &error))?;
         let runs = spec.keep_runs.then(|| dir.join(RUNS_DIR));
         let signed = format!("# {TOOL_VERSION}\n{text}");
-        let path = dir.join(SPEC_FILE);
+        let (path, log_path) = (dir.join(SPEC_FILE), dir.join(OUTCOMES_FILE));
         match open_regular(&path).and_then(std::io::read_to_string) {
             Ok(earlier) if earlier == signed => {}
             Ok(_) => {
@@ -64,12 +65,27 @@ impl Book {
                 )));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::write(&path, signed).map_err(|error| failed("write", &path, &error))?;
+                if log_path.symlink_metadata().is_ok() {
+                    return Err(usage(format!(
+                        "{} belongs to no sweep that is described beside it; choose another directory",
+                        log_path.display()
+                    )));
+                }
+                let written =
+                    File::create_new(&path).and_then(|mut file| file.write_all(signed.as_bytes()));
+                written.map_err(|error| failed("write", &path, &error))?;
             }
             Err(error) => return Err(failed("read", &path, &error)),
         }
-        let path = dir.join(OUTCOMES_FILE);
+        let path = log_path;
         let outcomes = read_outcomes(&path).map_err(|error| failed("read", &path, &error))?;
+        if path.symlink_metadata().is_ok() {
+            if path.is_symlink() {
+                return Err(usage(format!("{} is a link, and no file of a sweep", path.display())));
+            }
+            let resolved = path.canonicalize().map_err(|error| failed("find", &path, &error))?;
+            check_replaceable(&path, &resolved)?;
+        }
         let log = append_to(&path).map_err(|error| failed("write", &path, &error))?;
         Ok(Self { dir: dir.to_owned(), spec, points, outcomes, log, runs })
     }

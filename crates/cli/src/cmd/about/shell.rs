@@ -14,6 +14,8 @@ use crate::args::shell::{CompletionsArgs, ManArgs};
 use crate::defaults::Defaults;
 use crate::failure::EXIT_DONE;
 use crate::help;
+use crate::inputs::Inputs;
+use crate::output_file::OutputFile;
 use crate::ui::out::data;
 
 /// Commands whose first words are a test and targets, for fish.
@@ -40,9 +42,16 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
 /// Writes a page for each command.
 pub fn man(args: &ManArgs) -> anyhow::Result<u8> {
     let cannot = || format!("cannot write manual pages to {}", args.dir.display());
+    let pages = tempfile::tempdir().with_context(cannot)?;
+    clap_mangen::generate_to(help::command(&Defaults::built_in()), &pages).with_context(cannot)?;
     fs::create_dir_all(&args.dir).with_context(cannot)?;
-    clap_mangen::generate_to(help::command(&Defaults::built_in()), &args.dir)
-        .with_context(cannot)?;
+    for page in pages.path().read_dir().with_context(cannot)? {
+        let page = page.with_context(cannot)?;
+        let path = args.dir.join(page.file_name());
+        let mut file = OutputFile::create(&path, &Inputs::default())?;
+        file.write_all(&fs::read(page.path()).with_context(cannot)?)?;
+        file.put_in_place()?;
+    }
     data!("{}", args.dir.display());
     Ok(EXIT_DONE)
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ::target::{IoError, TargetSpec};
 use base::Bytes;
+use device::guard::{self, file::FileClaim};
 use device::host::memory;
 use expose::Contents;
 use expose::contents::ContentsError;
@@ -11,13 +12,13 @@ use expose::plan::Shape;
 
 use crate::args::expose::ExposeArgs;
 
-/// The contents, for which there is room.
+/// The contents, for which there is room, with the claim on their file.
 pub(super) fn open(
     args: &ExposeArgs,
     spec: &TargetSpec,
     shape: Shape,
     maps_bytes: u64,
-) -> Result<Contents, IoError> {
+) -> Result<(Contents, Option<FileClaim>), IoError> {
     let most = args.contents_max.map_or(shape.capacity_bytes, |most| most.0);
     let most = most.min(shape.capacity_bytes);
     memory::check(&spec.to_string(), maps_bytes)?;
@@ -34,11 +35,14 @@ pub(super) fn open(
             Bytes(free_bytes).rounded()
         )));
     }
-    let contents = match &args.contents {
-        Some(path) => Contents::in_file(path, shape, most),
-        None => Contents::in_memory(shape, most),
+    let (contents, claim) = match &args.contents {
+        Some(path) => {
+            let (file, claim) = guard::file::open(path)?;
+            (Contents::in_file(file, path, shape, most), Some(claim))
+        }
+        None => (Contents::in_memory(shape, most), None),
     };
-    contents.map_err(|error| match error {
+    let contents = contents.map_err(|error| match error {
         ContentsError::File { path, source } => {
             IoError::Device { context: format!("the contents file {}", path.display()), source }
         }
@@ -46,7 +50,8 @@ pub(super) fn open(
             IoError::Device { context: "the contents in memory".to_owned(), source }
         }
         other => IoError::Usage(other.to_string()),
-    })
+    })?;
+    Ok((contents, claim))
 }
 
 /// Bytes that a contents file may still take, with those that it has; `None` if its folder is unknown.

@@ -3,6 +3,7 @@
 use std::path::{Path, absolute};
 
 use ::target::IoError;
+use device::guard;
 use expose::control::Order;
 use expose::shared::Token;
 use expose::snapshot::FileFault;
@@ -52,13 +53,21 @@ pub(super) fn disk(
     if path.symlink_metadata().is_err() {
         return Ok(Disk::new(config, contents));
     }
+    require_replaceable(path)?;
     Saved::read(path, &config).and_then(|saved| saved.into_disk(contents)).map_err(fail)
 }
 
 /// Saves the state at the end.
 pub(super) fn save(disk: &mut Disk<Token>, drive: &str, path: &Path) -> Result<(), IoError> {
+    require_replaceable(path)?;
     let saved = file::save(disk, drive, path, Replace::State);
     saved.map(drop).map_err(|fault| slip(path, fault))
+}
+
+/// Refuses a state file that somebody else uses.
+fn require_replaceable(path: &Path) -> Result<(), IoError> {
+    let Ok(resolved) = path.canonicalize() else { return Ok(()) };
+    guard::check_replaceable(path, &resolved)
 }
 
 fn slip(path: &Path, fault: FileFault) -> IoError {
