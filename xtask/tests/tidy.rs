@@ -9,4 +9,5 @@ mod tidy {
     pub(crate) mod mechanisms;
     pub(crate) mod source;
     pub(crate) mod text;
+    pub(crate) mod writers;
 }

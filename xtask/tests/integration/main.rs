@@ -46,6 +46,7 @@ mod safety {
     mod confirmation;
     mod devices;
     mod hostile;
+    mod writers;
 }
 
 mod words {

@@ -76,7 +76,7 @@ fn rust_files() -> Vec<String> {
 }
 
 /// Fails with one line for each place that breaks the rule.
-fn must_be_empty(rule: &str, places: &[String]) {
+pub(crate) fn must_be_empty(rule: &str, places: &[String]) {
     assert!(places.is_empty(), "{rule}:\n  {}", places.join("\n  "));
 }
 

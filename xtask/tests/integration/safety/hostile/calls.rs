@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,6 +11,8 @@ use super::random::Random;
 use super::things::Thing;
 use super::verbs::{RESUME, SIGNATURES, Verb};
 use super::world::World;
+use super::writers::{Line, SERVED};
+use crate::loop_device::tool;
 
 /// Longer calls are killed, as by a user.
 const TIME_MAX: Duration = Duration::from_secs(3);
@@ -25,10 +28,24 @@ const OTHERS: [&str; 7] = [
     "file:own",
 ];
 
+/// Places that calls may fill, emptied after each.
+const OWN: [&str; 8] =
+    ["own/new", "own/kept", "own/journal", "own/out", "own/dir", "own/state", "own/v", "own/nbd"];
+
 const WORDS: [&str; 5] = ["", "/dev/sda", "S3RIAL", "own/new", "/"];
+
+/// The end of a call.
+pub(super) struct End {
+    /// Its exit code, or `None` if it was killed.
+    pub(super) code: Option<i32>,
+    /// Whether it served a drive, and was asked to end.
+    pub(super) served: bool,
+}
 
 /// One command line, with the things that it releases.
 pub(super) struct Call {
+    /// Whether it would serve a thing in use.
+    pub(super) must_not_serve: bool,
     arguments: Vec<String>,
     targets: Vec<String>,
     words: Vec<String>,
@@ -37,8 +54,15 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn draw(random: &mut Random, world: &World) -> Self {
-        let verb = Verb::draw(random);
-        let mut call = Self { arguments: Vec::new(), targets: Vec::new(), words: Vec::new(), verb };
+        let (verb, must_not_serve) = (Verb::draw(random), false);
+        let (targets, words) = (Vec::new(), Vec::new());
+        let mut call = Self { must_not_serve, arguments: Vec::new(), targets, words, verb };
+        if verb.words.is_empty() {
+            let line = Line::draw(random, world);
+            call.must_not_serve = line.names_used;
+            call.arguments = line.words;
+            return call;
+        }
         call.say(verb.words);
         let wanted = *random.one_of(&[1, 1, 1, 1, 2, 2, 3]);
         for _ in 0..wanted.min(verb.targets_max) {
@@ -112,27 +136,35 @@ impl Call {
         }
     }
 
-    /// Makes the call; returns its exit code, or `None` if it was killed.
-    pub(super) fn make(&self, world: &World) -> Option<i32> {
+    /// Makes the call.
+    pub(super) fn make(&self, world: &World) -> End {
         let mut command = Command::new(crate::lab::binary());
         command.args(&self.arguments).current_dir(world.dir());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("starts");
         let end = Instant::now() + TIME_MAX;
         let mut status = child.try_wait().expect("a child");
-        while status.is_none() && Instant::now() < end {
+        let mut served = false;
+        while status.is_none()
+            && Instant::now() < end + if served { TIME_MAX } else { Duration::ZERO }
+        {
             sleep(Duration::from_millis(5));
             status = child.try_wait().expect("a child");
+            if !served && UnixStream::connect(world.dir().join(SERVED)).is_ok() {
+                served = true;
+                tool("kill", &["-TERM", &child.id().to_string()]);
+            }
         }
         if status.is_none() {
             child.kill().expect("SIGKILL is sent");
             status = Some(child.wait().expect("ends"));
         }
-        for left in ["own/new", "own/kept", "own/journal"] {
+        for left in OWN {
             // Most calls leave none.
             let _ = fs::remove_file(world.dir().join(left));
+            let _ = fs::remove_dir_all(world.dir().join(left));
         }
-        status.and_then(|status| status.code())
+        End { code: status.and_then(|status| status.code()), served }
     }
 
     /// Whether the call may have changed the thing: it is free, a target and confirmed, with a

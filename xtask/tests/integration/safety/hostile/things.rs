@@ -82,6 +82,13 @@ impl Thing {
         Self { signed: true, ..self }
     }
 
+    /// Locked as a whole by this process.
+    pub(super) fn locked(self) -> Self {
+        let file = File::open(&self.file).expect("the file");
+        file.lock().expect("a lock");
+        self.until(Undo::Lock(file)).used()
+    }
+
     pub(super) fn with_database(self) -> Self {
         let file = File::options().write(true).open(&self.file).expect("the file");
         file.write_all_at(b"SQLite format 3\0", 0).expect("the first bytes");

@@ -1,20 +1,43 @@
 //! All things that a call could change.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use super::calls::Call;
 use super::things::{Name, Thing};
+use super::writers::DRIVE;
+
+/// A result of fio.
+const FIO: &str = r#"{"fio version": "fio-3.33", "timestamp": 1700000000, "global options": {}, "jobs": [
+    {"jobname": "a", "groupid": 0, "error": 0, "job options": {"rw": "randread", "bs": "4k", "iodepth": "1"},
+     "read": {"io_bytes": 40960, "bw_bytes": 40960, "iops": 10.0, "runtime": 1000, "total_ios": 10}}]}"#;
+
+/// A sweep of two runs.
+const SWEEP: &str = r#"metrics = ["iops"]
+[fixed]
+drive = "samsung-840-pro-256gb"
+scale = "1/1024"
+test = "latency"
+"set.time" = "1s"
+[vary]
+spare = ["default", "25%"]
+"#;
 
 /// An action on drop, also after a failure.
 pub(super) enum Undo {
     Command(&'static str, String),
     /// A process that keeps a mount namespace of its own until it reads a line.
     Process(Child),
+    /// A lock that ends with its file.
+    Lock(#[allow(dead_code, reason = "only its end matters")] File),
 }
 
 impl Undo {
@@ -34,6 +57,7 @@ impl Drop for Undo {
                 let _ = child.stdin.as_mut().map(|stdin| stdin.write_all(b"\n"));
                 let _ = child.wait();
             }
+            Self::Lock(_) => {}
         }
     }
 }
@@ -48,10 +72,37 @@ impl Drop for UndoAll {
     }
 }
 
+/// A thing that is no target and stays as it is.
+pub(super) struct Kept {
+    pub(super) path: PathBuf,
+    inode: u64,
+}
+
+impl Kept {
+    fn new(path: PathBuf) -> Self {
+        let inode = fs::symlink_metadata(&path).expect("a thing").ino();
+        Self { path, inode }
+    }
+
+    fn is_the_same(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|found| found.ino() == self.inode)
+    }
+}
+
 /// Files and devices in every state, and a directory for the results of calls.
 pub(super) struct World {
     pub(super) things: Vec<Thing>,
+    /// Living sockets.
+    pub(super) kept: Vec<Kept>,
+    _sockets: (UnixDatagram, UnixListener),
+    server: Child,
     dir: TempDir,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.server.kill().and_then(|()| self.server.wait());
+    }
 }
 
 impl World {
@@ -80,12 +131,24 @@ impl World {
             Thing::new(&at, "plain").bound(),
             Thing::new(&at, "database").with_database(),
             Thing::new(&at, "image").with_ext4().bound(),
+            Thing::new(&at, "locked").locked(),
+            Thing::new(&at, "served-below").attached().stacked().locked(),
         ];
         things.iter_mut().for_each(Thing::remember);
         fs::create_dir(at.join("own")).expect("a directory for the calls");
         let trace = "8,0 0 1 0.0 1 Q W 0 + 8 [x]\n8,0 0 2 0.1 1 Q R 80 + 16 [x]\n";
         fs::write(at.join("two.trace"), trace).expect("a trace");
-        Self { things, dir }
+        fs::write(at.join("job.fio"), "[a]\nrw=randread\nbs=4k\nsize=1m\n").expect("a job");
+        fs::write(at.join("fio.json"), FIO).expect("a result");
+        fs::write(at.join("sweep.toml"), SWEEP).expect("a sweep");
+        let (datagram, stream) = (at.join("datagram"), at.join("stream"));
+        let sockets = (
+            UnixDatagram::bind(&datagram).expect("a socket"),
+            UnixListener::bind(&stream).expect("a socket"),
+        );
+        let server = serve(&at);
+        let kept = [datagram, stream, at.join("control")].map(Kept::new).into();
+        Self { things, kept, _sockets: sockets, server, dir }
     }
 
     /// Working directory of the calls; they may write freely to the things in `own`.
@@ -107,8 +170,24 @@ impl World {
             thing.signed = false;
             thing.remember();
         }
+        for kept in &self.kept {
+            assert!(kept.is_the_same(), "{when} replaced {}: {call}", kept.path.display());
+        }
         given
     }
+}
+
+/// A drive that takes orders at the socket `control`.
+fn serve(at: &Path) -> Child {
+    let mut command = Command::new(crate::lab::binary());
+    command.args(["expose", DRIVE, "--no-run", "--nbd", "nbd", "--control", "control"]);
+    let server = command.current_dir(at).stderr(Stdio::null()).spawn().expect("starts");
+    let end = Instant::now() + Duration::from_secs(60);
+    while !at.join("nbd").exists() {
+        assert!(Instant::now() < end, "no server");
+        sleep(Duration::from_millis(5));
+    }
+    server
 }
 
 /// Mounts the thing in the mount namespace of another process only.
