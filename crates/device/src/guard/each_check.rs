@@ -152,6 +152,53 @@ fn the_devices_below_are_held_as_well() {
     let theirs = patiently(exclusively).unwrap();
     assert_eq!(code(look.claim()), "busy");
     drop(theirs);
+    let locked = File::open(&below.node).unwrap();
+    flock(&locked, FlockOperation::NonBlockingLockExclusive).unwrap();
+    assert!(words(look.claim()).contains("holds a lock on it"));
+    drop(locked);
+    drop(look.claim().unwrap());
+}
+
+#[test]
+fn a_lock_on_the_file_behind_refuses() {
+    if !require_or_skip("a_lock_on_the_file_behind_refuses", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let look = Look::at(&device.node);
+    let locked = File::open(&device.image).unwrap();
+    flock(&locked, FlockOperation::NonBlockingLockExclusive).unwrap();
+    assert_eq!(code(look.claim()), "busy");
+    drop(locked);
+    drop(look.claim().unwrap());
+}
+
+#[test]
+fn a_lock_on_the_disk_of_a_partition_refuses() {
+    if !require_or_skip("a_lock_on_the_disk_of_a_partition_refuses", &["losetup", "addpart"]) {
+        return;
+    }
+    let device = LoopDevice::with(SIZE_BYTES, &["--partscan"]);
+    must("addpart", &[device.node(), "1", "2048", "4096"]);
+    let look = Look::at(Path::new(&format!("{}p1", device.node())));
+    let locked = File::open(&device.node).unwrap();
+    flock(&locked, FlockOperation::NonBlockingLockExclusive).unwrap();
+    assert!(words(look.claim()).contains("holds a lock on it"));
+    drop(locked);
+    drop(look.claim().unwrap());
+}
+
+#[test]
+fn a_use_that_began_after_the_look_is_found() {
+    if !require_or_skip("a_use_that_began_after_the_look_is_found", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let look = Look::at(&device.node);
+    let second = attach(&device.image, &[]);
+    let detach = Undo::new("losetup", format!("-d{}", second.display()));
+    assert_eq!(code(look.claim()), "held");
+    drop(detach);
     drop(look.claim().unwrap());
 }
 

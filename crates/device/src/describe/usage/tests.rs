@@ -285,3 +285,50 @@ fn with_a_node(test: &str) -> Option<(Machine, Device, PathBuf)> {
     assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "{test} needs root");
     None
 }
+
+#[test]
+fn a_table_that_cannot_be_read_refuses_everything() {
+    let cases: [(&str, fn(&Machine)); 6] = [
+        ("locks", |machine| fs::remove_file(machine.system.proc.join("locks")).unwrap()),
+        ("mountinfo", |machine| {
+            fs::remove_file(machine.system.proc.join("self/mountinfo")).unwrap()
+        }),
+        ("unknown form", |machine| machine.table("self/mountinfo", "a line of another kernel\n")),
+        ("sys/block", |machine| fs::remove_dir_all(machine.system.sys.join("block")).unwrap()),
+        ("sys/dev/block", |machine| {
+            fs::remove_dir_all(machine.system.sys.join("dev/block")).unwrap()
+        }),
+        ("mounted in its place", |machine| {
+            let at = machine.system.sys.join("block");
+            machine.table(
+                "self/mountinfo",
+                &format!("30 1 0:60 / {} rw - tmpfs tmpfs rw\n", at.display()),
+            );
+        }),
+    ];
+    for (words, hide) in cases {
+        let machine = Machine::new();
+        let disk = machine.device("sda", "250:0", &[]);
+        let image = machine.image("image");
+        assert!(machine.reasons(&disk).is_empty() && machine.file_reasons(&image).is_empty());
+        hide(&machine);
+        for reasons in [machine.reasons(&disk), machine.file_reasons(&image)] {
+            let first = reasons.first().unwrap_or_else(|| panic!("{words}: nothing refuses"));
+            assert_eq!(first.code, UNREADABLE, "{words}");
+            assert!(first.message.contains(words), "{words}: {}", first.message);
+        }
+    }
+}
+
+/// Its node is not at hand here, and the path that the kernel shows leads nowhere.
+#[test]
+fn a_loop_device_on_nobody_knows_what_refuses() {
+    let machine = Machine::new();
+    let image = machine.image("image");
+    let gone = machine.dir.path().join("gone");
+    let size = ("size", "8192");
+    let device = machine.loop_on(9, &gone, &[size]);
+    for reasons in [machine.reasons(&device), machine.file_reasons(&image)] {
+        assert_eq!(reasons.first().map(|reason| reason.code), Some(UNREADABLE), "{reasons:?}");
+    }
+}

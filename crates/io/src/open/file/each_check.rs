@@ -11,7 +11,7 @@ use crate::open::open_file;
 #[path = "../../../tests/support/loops.rs"]
 mod loops;
 
-use loops::{Undo, must, require_or_skip};
+use loops::{Undo, attach, must, require_or_skip};
 
 const MIB: u64 = 1 << 20;
 
@@ -59,6 +59,27 @@ fn a_file_replaced_between_two_looks_is_not_lent() {
         assert!(CHANGE.take().is_none() && !other.exists(), "nothing happened");
         assert_eq!(fs::read(&path).unwrap(), vec![2; 8192]);
     }
+}
+
+#[test]
+fn a_use_that_begins_between_two_looks_is_found() {
+    if !require_or_skip("a_use_that_begins_between_two_looks_is_found", &["losetup"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap().join("file");
+    fs::write(&path, vec![0; 8192]).unwrap();
+    let options = erasing(&path);
+    let attached = std::rc::Rc::new(RefCell::new(None));
+    let (keep, image) = (std::rc::Rc::clone(&attached), path.clone());
+    let work = move || {
+        let node = attach(&image, &[]);
+        keep.replace(Some(Undo::new("losetup", format!("-d{}", node.display()))));
+    };
+    CHANGE.set(Some(("is given away", Box::new(work))));
+    assert_eq!(code(lend(&path, None, &options, true)), "held");
+    drop(attached.take());
+    drop(lend(&path, None, &options, true).unwrap());
 }
 
 #[test]
