@@ -8,6 +8,7 @@
 
 use base::{Bytes, Nanos, Ratio};
 use result::schema::{Run, RunStatus};
+use result::stats::consistency::fresh_name;
 use target::Identity;
 
 use crate::error::RunError;
@@ -299,7 +300,10 @@ impl Search {
 
     fn figure(&self, run: &Run) -> Result<f64, RunError> {
         let metric = self.question.floor.metric();
-        let figure = run.metrics.get(metric).copied().flatten();
+        let of = |name: &str| run.metrics.get(name).copied().flatten();
+        // A drive that does not hold the floor while it is fresh does not hold it later.
+        let fresh = || of(&fresh_name(metric)?).filter(|fresh| !self.question.floor.holds(*fresh));
+        let figure = of(metric).or_else(fresh);
         figure.filter(|_| run.status == RunStatus::Complete).ok_or_else(|| {
             let (id, status) = (&run.run_id, run.status);
             let mark = run.marks.iter().find(|mark| mark.metric == metric);

@@ -149,8 +149,8 @@ fn a_floor_of_rare_cases_takes_commands_enough() {
     let search = Search::new(floor, &taken_as_whole()).unwrap();
     let library = tempfile::tempdir().unwrap();
     let refused = search.answer(|_| {
-        let settings = [("duration", "12s"), ("steady_from", "1s"), ("fill", "false")];
-        let mut slow = ScriptedTarget::new(64 << 20, Reply::after_ns(Nanos::SECOND.0));
+        let settings = [("duration", "28s"), ("steady_from", "17s")];
+        let mut slow = ScriptedTarget::new(2 << 20, Reply::after_ns(Nanos::SECOND.0));
         let request = request(library.path(), Test::CONSISTENCY, &settings);
         run_quietly(&mut slow, &request).map(|outcome| outcome.run)
     });

@@ -2,14 +2,17 @@
 //! name says for the same reasons as one of today, as far as its rows can be read.
 
 use super::run;
-use super::steady::Before;
+use super::steady::{Before, SPANS_WRITTEN_MIN};
 use crate::report::GRAPHED_PHASE;
 use crate::rows::PhaseRows;
-use crate::schema::{Finding, MarkKind, Run};
+use crate::schema::{Finding, MarkKind, Phase, Run};
 use crate::stats::consistency::{
     Circumstances, Consistency, configured_from_s, fresh_name, make_fresh,
 };
 use crate::stats::findings;
+
+/// The order of a single pass into steady state, in the load of its phase.
+const ONE_PASS: &str = "steady-state";
 
 /// Judges the figures of a run that was read. `rows` reads those of a phase, or `None` if they
 /// cannot be read. A run of today stays as it is, unless its writer died.
@@ -51,12 +54,21 @@ fn judge_load(run: &mut Run, load: usize, rows: &PhaseRows) {
     run.findings.splice(0..0, fresh);
 }
 
+/// Bytes that a phase counts as writes. A single pass into steady state stands for as many writes as
+/// the rule wants: it leaves the blocks that they would leave.
+#[must_use]
+pub fn written(run: &Run, phase: &Phase) -> u64 {
+    let is_pass = phase.complete && phase.load.as_ref().is_some_and(|load| load.order == ONE_PASS);
+    let of_rule = (SPANS_WRITTEN_MIN * run.span.span_bytes as f64) as u64;
+    if is_pass { phase.bytes.max(of_rule) } else { phase.bytes }
+}
+
 /// The circumstances of the load at this place.
 #[must_use]
 pub fn circumstances(run: &Run, load: usize) -> Circumstances {
     let before = run.phases[..load].iter().rev().take_while(|it| !it.name.starts_with("purge"));
     let writes = before.filter(|phase| phase.load.as_ref().is_none_or(|it| it.read_percent == 0));
-    let written_bytes = writes.map(|phase| phase.bytes).fold(0, u64::saturating_add);
+    let written_bytes = writes.map(|phase| written(run, phase)).fold(0, u64::saturating_add);
     let span_bytes = Some(run.span.span_bytes);
     let complete = run.phases[load].complete;
     Circumstances { before: Before { written_bytes, span_bytes }, complete }

@@ -47,18 +47,17 @@ pub fn obstacle(rows: &[SecondRow], before: Before) -> Option<String> {
     few_spans(before).or_else(|| drift(rows))
 }
 
-/// The reason why no part of a drive's past can be steady: over all these phases since it was fresh
-/// it never cleaned up, or it tells nothing and wrote too little. `None` if there is none.
+/// The reason why no part of a drive's past can be steady: over all these phases it never cleaned up,
+/// or it tells nothing and wrote too little, together with what was before. `None` if there is none.
 #[must_use]
-pub fn obstacle_of_past(phases: &[&[SecondRow]], span_bytes: u64) -> Option<String> {
+pub fn obstacle_of_past(phases: &[&[SecondRow]], before: Before) -> Option<String> {
     if phases.iter().any(|rows| cleaning_start(rows).is_some()) {
         return None;
     }
     if phases.iter().any(|rows| rows.iter().any(|row| row.telemetry.is_some())) {
         return Some(NO_CLEANING.to_owned());
     }
-    let fresh = Before { written_bytes: 0, span_bytes: Some(span_bytes) };
-    few_spans(phases.iter().fold(fresh, |before, rows| before.then(rows)))
+    few_spans(phases.iter().fold(before, |before, rows| before.then(rows)))
 }
 
 /// The first second from which on cleaning is seen; `None` without it, and for a drive that tells
@@ -206,11 +205,11 @@ mod tests {
     #[test]
     fn a_past_is_judged_by_all_its_phases() {
         let (fresh, cleaning) = (rows(&[9; 9], Some(&|_| 0)), rows(&[9; 9], Some(&|at| at as u64)));
-        assert_eq!(obstacle_of_past(&[&cleaning, &fresh], SPAN), None);
-        assert_eq!(obstacle_of_past(&[&fresh], SPAN).as_deref(), Some(NO_CLEANING));
+        assert_eq!(obstacle_of_past(&[&cleaning, &fresh], before(0.0)), None);
+        assert_eq!(obstacle_of_past(&[&fresh], before(0.0)).as_deref(), Some(NO_CLEANING));
         let silent = rows(&[250; 1], None);
-        assert_eq!(obstacle_of_past(&[&silent, &silent], SPAN), None);
-        assert!(obstacle_of_past(&[&silent], SPAN).unwrap().starts_with("1.0 times"));
+        assert_eq!(obstacle_of_past(&[&silent, &silent], before(0.0)), None);
+        assert!(obstacle_of_past(&[&silent], before(0.0)).unwrap().starts_with("1.0 times"));
     }
 
     #[test]

@@ -29,7 +29,7 @@ fn run_of(rows: &PhaseRows) -> (TempDir, RunDir) {
     let mut writer = RunWriter::create(library.path(), &run).unwrap();
     add_phase(&mut writer, &mut run, "load", rows);
     run.phases[0].load = Some(random_writes());
-    run.metrics.insert("iops_steady_mean".to_owned(), Some(123.456));
+    run.metrics.insert("iops_mean".to_owned(), Some(123.456));
     run.status = RunStatus::Complete;
     writer.finish(&run).unwrap();
     let dir = RunDir::open(writer.path()).unwrap();
@@ -120,7 +120,7 @@ fn png_of(file: &[u8]) -> Vec<u8> {
 fn tables_hold_every_figure_with_its_unit() {
     let (_library, dir) = run_of(&load_rows(SECONDS, 10));
     let text = markdown(dir.run());
-    assert!(text.contains("| iops_steady_mean | 123.456 | IOPS |"), "{text}");
+    assert!(text.contains("| iops_mean | 123.456 | IOPS |"), "{text}");
     assert!(text.contains(&dir.run().command));
 }
 

@@ -1,6 +1,7 @@
 //! The source of a test's figures: the phases of a run and their rows.
 
 use base::OpKind;
+use result::marks::reading::written;
 use result::marks::run::phases_of;
 use result::marks::steady::{Before, obstacle, obstacle_of_past};
 use result::rows::{PhaseRows, SecondRow};
@@ -35,7 +36,7 @@ pub struct Part<'a> {
 
 impl<'a> Measured<'a> {
     /// All phases in order, incomplete ones included.
-    pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'a>> + use<'a> {
+    pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'a>> + Clone + use<'a> {
         self.run.phases.iter().zip(self.rows).map(|(phase, rows)| Part { phase, rows })
     }
 
@@ -64,6 +65,7 @@ impl<'a> Measured<'a> {
             let is_earlier =
                 |row: &SecondRow| phase.start_ns.saturating_add(row.start_ns) < start_ns;
             before = before.then(&rows.seconds[..rows.seconds.partition_point(is_earlier)]);
+            before.written_bytes += written(self.run, phase).saturating_sub(phase.bytes);
         }
         obstacle(&part.rows.seconds, before)
     }
@@ -74,8 +76,12 @@ impl<'a> Measured<'a> {
     pub fn obstacle_of_past(&self) -> Option<String> {
         let is_purge = |part: &Part<'_>| part.phase.name.starts_with("purge");
         let past = self.parts().rev().take_while(|part| !is_purge(part));
+        let extra =
+            |part: &Part<'_>| written(self.run, part.phase).saturating_sub(part.phase.bytes);
+        let extra_bytes = past.clone().map(|part| extra(&part)).fold(0, u64::saturating_add);
         let rows: Vec<_> = past.map(|part| part.rows.seconds.as_slice()).collect();
-        obstacle_of_past(&rows, self.run.span.span_bytes)
+        let span_bytes = Some(self.run.span.span_bytes);
+        obstacle_of_past(&rows, Before { written_bytes: extra_bytes, span_bytes })
     }
 
     /// Whether a figure is of a step that wrote.
