@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use result::compare::{Question, compare as judge};
+use result::compare::{Across, Question, compare as judge};
 use result::schema::Run;
 use result::store::{self, RunDir, StoreError};
 
@@ -56,15 +56,20 @@ pub(crate) fn compare(
     threshold: Option<f64>,
     metrics: Vec<String>,
     seed: u64,
+    across: Option<String>,
 ) -> PyResult<String> {
     let text = py.detach(|| {
+        let across: Option<Across> = across
+            .map(|name| name.parse())
+            .transpose()
+            .map_err(|error: String| Failure::usage(format!("across: {error}")))?;
         let read = |paths: &[PathBuf]| {
             let runs = paths.iter().map(|path| Ok(RunDir::open(path)?.run().clone()));
             runs.collect::<Result<Vec<Run>, StoreError>>()
         };
         let (a, b) = (read(&a)?, read(&b)?);
         let (a, b): (Vec<_>, Vec<_>) = (a.iter().collect(), b.iter().collect());
-        let compared = judge(&a, &b, &Question { threshold, metrics, seed });
+        let compared = judge(&a, &b, &Question { threshold, metrics, seed, across });
         let compared = compared.map_err(|error| Failure::usage(error.to_string()))?;
         Ok::<_, Failure>(serde_json::to_string(&compared)?)
     });

@@ -63,8 +63,12 @@ def test_a_library_lists_finds_and_compares_its_runs(library: Path) -> None:
     assert table["iops_steady_mean"][1] > table["iops_steady_mean"][0]
     (comparison,) = ssdlab.compare(runs[1], [ssdlab.Run(runs[1].path)], threshold=0.05)
     assert not comparison.regression
-    with pytest.raises(ssdlab.UsageError, match="compare runs of one test"):
+    with pytest.raises(ssdlab.UsageError, match="different parts of the drive"):
         ssdlab.compare(runs[0], runs[1], threshold=0.05)
+    with pytest.raises(ssdlab.UsageError, match="do not differ in it"):
+        ssdlab.compare(runs[0], runs[0], across="spare")
+    (comparison,) = ssdlab.compare(runs[0], runs[1], across="spare")
+    assert [condition["label"] for condition in comparison.conditions] == ["span"]
 
 
 def test_a_damaged_run_is_listed_with_its_fault(tmp_path: Path) -> None:
@@ -79,7 +83,7 @@ def test_a_damaged_run_is_listed_with_its_fault(tmp_path: Path) -> None:
 def test_a_slower_drive_is_a_regression() -> None:
     def measured(time_ns: int) -> ssdlab.Run:
         drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256", nand__program_ns=time_ns)
-        return ssdlab.simulate(drive, duration="4s", steady_from="2s")
+        return ssdlab.simulate(drive, duration="300s", steady_from="200s")
 
     (comparison,) = ssdlab.compare(measured(1_300_000), measured(2_600_000), threshold=0.05)
     assert comparison.regression

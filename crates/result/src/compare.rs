@@ -1,38 +1,55 @@
 //! Is B worse than A? Two groups of runs, figure by figure, with the noise of repeated runs.
 //!
 //! Every figure has an interval for the difference of the means ([`bootstrap`]). By chance alone, two
-//! equal groups are called worse in at most [`CHANCE`] of all comparisons: the figures of one
+//! equal groups are called worse in at most [`CHANCE`] of all comparisons: the facts of one
 //! comparison share that chance equally. A figure is worse (or better) if its interval does not
-//! contain zero and the difference exceeds the threshold, if there is one. One run on a side tells
-//! nothing about noise: only a threshold judges it then. [`conditions`] names all that differs beside
-//! the figures.
+//! contain zero and the difference counts: by itself above the threshold that the user gave, or
+//! without one if the interval reaches beyond [`NEGLIGIBLE`]. Single runs have no interval: there the
+//! difference must exceed the threshold, which is [`THRESHOLD`] if the user gave none. Figures that tell one fact count once ([`facts`]), and one
+//! that is not what its name says is not judged ([`remarks`]). [`conditions`] names all that differs
+//! beside the figures.
 
+mod across;
 pub mod bootstrap;
 mod conditions;
+mod facts;
 mod remarks;
 pub mod repeated;
 mod sides;
 
 use serde::Serialize;
 
+pub use self::across::Across;
 use self::bootstrap::{Interval, difference_of_means};
 pub use self::conditions::Condition;
-pub use self::sides::{Group, NothingInCommon};
-use crate::metrics::{Better, find};
-use crate::schema::{MarkKind, Run};
+pub use self::remarks::Missing;
+pub use self::sides::{Group, LeftOut, NothingInCommon};
+use crate::metrics::{Better, find, label};
+use crate::schema::Run;
+use crate::store::nearest;
 
 /// Chance that a comparison calls equal groups worse.
 pub const CHANCE: f64 = 0.05;
 
+/// The smallest relative difference of single runs that counts, if the question does not say.
+pub const THRESHOLD: f64 = 0.03;
+
+/// Repeated runs without noise, such as those of a simulated drive, differ below this and nobody
+/// minds.
+pub const NEGLIGIBLE: f64 = 0.01;
+
 /// The question about two groups of runs.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// The smallest relative difference that counts, or `None` if any beyond noise does.
+    /// The smallest relative difference that counts, or `None` for [`THRESHOLD`] without intervals and
+    /// [`NEGLIGIBLE`] with them.
     pub threshold: Option<f64>,
     /// The names of the figures to compare; empty for all.
     pub metrics: Vec<String>,
     /// Seed of the intervals.
     pub seed: u64,
+    /// The one condition in which A and B differ, or `None` if the question does not say.
+    pub across: Option<Across>,
 }
 
 /// The answer for the runs of one test.
@@ -50,13 +67,20 @@ pub struct Comparison {
     pub conditions: Vec<Condition>,
     /// The figures that both sides have, in the order of the catalogue.
     pub figures: Vec<Figure>,
+    /// Figures that some of the runs have, and not all.
+    pub missing: Vec<Missing>,
 }
 
 impl Comparison {
     /// Whether any figure of B is worse.
     #[must_use]
     pub fn is_regression(&self) -> bool {
-        self.figures.iter().any(|figure| figure.outcome == Outcome::Worse)
+        self.facts().any(|figure| figure.outcome == Outcome::Worse)
+    }
+
+    /// The figures that stand for a fact: all but those that tell the same as another one.
+    pub fn facts(&self) -> impl Iterator<Item = &Figure> {
+        self.figures.iter().filter(|figure| figure.same_fact_as.is_none())
     }
 
     /// Whether all runs belong to one version of the suite; otherwise nothing is judged.
@@ -74,12 +98,11 @@ pub enum Outcome {
     Worse,
     /// B is better, beyond noise and threshold.
     Better,
-    /// No difference beyond noise, or none above the threshold.
+    /// No difference beyond noise, or none that counts.
     Same,
     /// B differs beyond noise and threshold, and neither direction is better.
     Different,
-    /// Nobody can tell: a single run on a side and no threshold, a figure that depends on the size of
-    /// simulated drives of different sizes, or runs of several versions of the suite.
+    /// Nobody can tell; [`Figure::reason`] says why.
     Unknown,
 }
 
@@ -88,6 +111,8 @@ pub enum Outcome {
 pub struct Figure {
     /// Name of the metric.
     pub metric: String,
+    /// Its name for people.
+    pub label: String,
     /// The values of A over its runs.
     pub a: Values,
     /// The values of B over its runs.
@@ -100,6 +125,12 @@ pub struct Figure {
     pub interval: Option<Interval>,
     /// The verdict.
     pub outcome: Outcome,
+    /// The reason why there is no verdict, or `None` if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The metric whose figure tells the same fact, or `None` if this one stands for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_fact_as: Option<String>,
     /// Warnings about the values, each with its side: `A: mixes two regimes: ...`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<String>,
@@ -130,28 +161,57 @@ impl Values {
 /// Compares two groups of complete runs, test by test.
 ///
 /// # Errors
-/// [`NothingInCommon`] if no test has runs on both sides, or none of the requested figures.
+/// [`NothingInCommon`] if no test has runs on both sides, none of the requested figures is in all of
+/// them, or they do not differ as the question says.
 pub fn compare(
     a: &[&Run],
     b: &[&Run],
     question: &Question,
 ) -> Result<Vec<Comparison>, NothingInCommon> {
-    let pairs = sides::pairs(a, b)?;
-    let names: Vec<_> = pairs.iter().map(|(a, b)| names(a, b, &question.metrics)).collect();
-    let judged: usize = names.iter().flatten().filter(|name| is_judged(name)).count();
-    if names.iter().all(Vec::is_empty) {
-        return Err(NothingInCommon::Figures { metrics: question.metrics.clone() });
+    let pairs = sides::pairs(a, b, question.across)?;
+    let mut compared: Vec<Comparison> = Vec::new();
+    for (a, b) in &pairs {
+        let conditions = conditions::differences(a, b);
+        if let Some(across) = question.across {
+            across.check((a, b), &conditions)?;
+        }
+        compared.push(Comparison {
+            test: a[0].test.clone(),
+            variant: a[0].span.variant.clone(),
+            a: Group::of(a),
+            b: Group::of(b),
+            conditions,
+            figures: figures(a, b, &question.metrics),
+            missing: remarks::missing(a, b, &question.metrics),
+        });
     }
-    let chance = CHANCE / judged.max(1) as f64;
-    let answer = |((a, b), names): (&(Vec<&Run>, Vec<&Run>), &Vec<String>)| Comparison {
-        test: a[0].test.clone(),
-        variant: a[0].span.variant.clone(),
-        a: Group::of(a),
-        b: Group::of(b),
-        conditions: conditions::differences(a, b),
-        figures: names.iter().map(|name| figure(name, a, b, question, chance)).collect(),
-    };
-    Ok(pairs.iter().zip(&names).map(answer).collect())
+    if compared.iter().all(|comparison| comparison.figures.is_empty()) {
+        return Err(no_figures(&pairs, &question.metrics));
+    }
+    let judged = compared.iter().flat_map(Comparison::facts).filter(|figure| is_judged(figure));
+    let chance = CHANCE / judged.count().max(1) as f64;
+    for (comparison, (a, b)) in compared.iter_mut().zip(&pairs) {
+        judge(&mut comparison.figures, (a, b), question, chance);
+    }
+    Ok(compared)
+}
+
+/// The runs of both sides that [`compare`] does not use, with the reasons.
+#[must_use]
+pub fn left_out(a: &[&Run], b: &[&Run], question: &Question) -> Vec<LeftOut> {
+    sides::left_out(a, b, question.across)
+}
+
+fn no_figures(pairs: &[sides::Pair<'_>], metrics: &[String]) -> NothingInCommon {
+    let runs = pairs.iter().flat_map(|(a, b)| a.iter().chain(b));
+    let mut known: Vec<String> = runs.flat_map(|run| run.metrics.keys().cloned()).collect();
+    known.sort_unstable();
+    known.dedup();
+    let mut near: Vec<String> = Vec::new();
+    for metric in metrics.iter().filter(|metric| !known.contains(metric)) {
+        near.extend(nearest(metric, &known));
+    }
+    NothingInCommon::Figures { metrics: metrics.to_vec(), near }
 }
 
 /// The figures that every run of both sides has, in the order of the catalogue.
@@ -170,67 +230,80 @@ fn names(a: &[&Run], b: &[&Run], wanted: &[String]) -> Vec<String> {
     names
 }
 
-fn is_judged(name: &str) -> bool {
-    find(name).is_some_and(|metric| metric.better.is_some())
+/// Whether a figure can be better or worse.
+fn is_judged(figure: &Figure) -> bool {
+    figure.reason.is_none() && find(&figure.metric).is_some_and(|metric| metric.better.is_some())
 }
 
-fn figure(name: &str, a: &[&Run], b: &[&Run], question: &Question, chance: f64) -> Figure {
-    let values = |runs: &[&Run]| -> Vec<f64> {
-        runs.iter().filter_map(|run| run.metrics.get(name).copied().flatten()).collect()
-    };
-    let (of_a, of_b) = (values(a), values(b));
-    let (sum_a, sum_b) = (Values::of(&of_a), Values::of(&of_b));
-    let difference = sum_b.mean - sum_a.mean;
-    let change = (sum_a.mean != 0.0).then(|| difference / sum_a.mean.abs());
-    let interval = difference_of_means(&of_a, &of_b, chance, question.seed);
-    let outcome = if depends_on_size(name, a, b) || is_of_other_suite(a, b) {
-        Outcome::Unknown
-    } else {
-        outcome(name, difference, change, interval, question.threshold)
-    };
-    let of_side = |(side, runs): (&str, &[&Run])| {
-        let texts = remarks::remarks(runs, name).into_iter();
-        texts.map(|text| format!("{side}: {text}")).collect::<Vec<_>>()
-    };
-    let marks = [("A", a), ("B", b)].into_iter().flat_map(of_side).collect();
-    let metric = name.to_owned();
-    Figure { metric, a: sum_a, b: sum_b, difference, change, interval, outcome, marks }
+fn values(runs: &[&Run], name: &str) -> Vec<f64> {
+    runs.iter().filter_map(|run| run.metrics.get(name).copied().flatten()).collect()
 }
 
-/// Whether the runs belong to several versions of the suite.
-fn is_of_other_suite(a: &[&Run], b: &[&Run]) -> bool {
-    a.iter().chain(b).any(|run| run.suite_version != a[0].suite_version)
-}
-
-/// Whether the figure holds only for the size of a small simulated drive, and the sizes differ.
-fn depends_on_size(name: &str, a: &[&Run], b: &[&Run]) -> bool {
-    let mut all = a.iter().chain(b);
-    let is_scaled = |run: &&Run| {
-        run.marks.iter().any(|mark| mark.metric == name && mark.kind == MarkKind::Scale)
+/// The figures of both sides without intervals and verdicts.
+fn figures(a: &[&Run], b: &[&Run], wanted: &[String]) -> Vec<Figure> {
+    let names = names(a, b, wanted);
+    let representatives = facts::representatives(&names, a, b);
+    let reasons: Vec<_> = names.iter().map(|name| remarks::obstacle(name, a, b)).collect();
+    let of_name = |(at, name): (usize, &String)| {
+        let (sum_a, sum_b) = (Values::of(&values(a, name)), Values::of(&values(b, name)));
+        let difference = sum_b.mean - sum_a.mean;
+        // A figure that may be judged does not hide behind one that may not.
+        let other = representatives[at];
+        let is_hidden = other != at && (reasons[other].is_none() || reasons[at].is_some());
+        Figure {
+            metric: name.clone(),
+            label: label(name),
+            a: sum_a,
+            b: sum_b,
+            difference,
+            change: (sum_a.mean != 0.0).then(|| difference / sum_a.mean.abs()),
+            interval: None,
+            outcome: Outcome::Unknown,
+            reason: reasons[at].clone(),
+            same_fact_as: is_hidden.then(|| names[other].clone()),
+            marks: remarks::of_sides(name, a, b),
+        }
     };
-    let first = a[0].target.scale();
-    all.clone().any(is_scaled) && all.any(|run| run.target.scale() != first)
+    names.iter().enumerate().map(of_name).collect()
 }
 
-fn outcome(
-    name: &str,
-    difference: f64,
-    change: Option<f64>,
-    interval: Option<Interval>,
-    threshold: Option<f64>,
-) -> Outcome {
+/// Adds intervals and verdicts. Figures of one fact have one verdict.
+fn judge(figures: &mut [Figure], (a, b): (&[&Run], &[&Run]), question: &Question, chance: f64) {
+    for figure in figures.iter_mut() {
+        let (of_a, of_b) = (values(a, &figure.metric), values(b, &figure.metric));
+        figure.interval = difference_of_means(&of_a, &of_b, chance, question.seed);
+        if figure.reason.is_none() {
+            figure.outcome = outcome(figure, question.threshold);
+        }
+    }
+    let verdicts: Vec<(String, Outcome)> =
+        figures.iter().map(|figure| (figure.metric.clone(), figure.outcome)).collect();
+    for figure in figures.iter_mut() {
+        let other = figure.same_fact_as.as_ref().filter(|_| figure.reason.is_none());
+        let found = other.and_then(|other| verdicts.iter().find(|(metric, _)| metric == other));
+        if let Some((_, outcome)) = found {
+            figure.outcome = *outcome;
+        }
+    }
+}
+
+fn outcome(figure: &Figure, threshold: Option<f64>) -> Outcome {
+    let Figure { metric, a, difference, change, interval, .. } = figure;
     let is_large = |threshold: f64| change.is_none_or(|change| change.abs() > threshold);
     let is_beyond = match (interval, threshold) {
-        _ if difference == 0.0 => false,
-        (None, None) => return Outcome::Unknown,
+        _ if *difference == 0.0 => false,
         (Some(interval), _) if interval.contains(0.0) => false,
-        (_, threshold) => threshold.is_none_or(is_large),
+        (Some(interval), None) => {
+            let allowed = NEGLIGIBLE * a.mean.abs();
+            interval.low < -allowed || interval.high > allowed
+        }
+        (_, threshold) => is_large(threshold.unwrap_or(THRESHOLD)),
     };
-    match find(name).and_then(|metric| metric.better) {
+    match find(metric).and_then(|metric| metric.better) {
         _ if !is_beyond => Outcome::Same,
         None => Outcome::Different,
-        Some(Better::Higher) if difference > 0.0 => Outcome::Better,
-        Some(Better::Lower) if difference < 0.0 => Outcome::Better,
+        Some(Better::Higher) if *difference > 0.0 => Outcome::Better,
+        Some(Better::Lower) if *difference < 0.0 => Outcome::Better,
         Some(_) => Outcome::Worse,
     }
 }

@@ -12,7 +12,7 @@ mod whole_run;
 
 use std::sync::LazyLock;
 
-pub use metric::{Better, Metric, Scaling, Unit};
+pub use metric::{Better, Metric, Mirror, Relation, Scaling, Unit};
 
 /// All rows: chapters in reading order, in each the metrics in reading order. A family stands below
 /// the single metrics that match its pattern.
@@ -28,9 +28,49 @@ pub fn find(name: &str) -> Option<&'static Metric> {
     catalogue().iter().find(|metric| metric.covers(name))
 }
 
+/// The label of a figure in words, complete within its test; that of a name without a row is the
+/// name in words.
+#[must_use]
+pub fn label(name: &str) -> String {
+    find(name).map_or_else(
+        || name.split('.').map(metric::step_words).collect::<Vec<_>>().join(", "),
+        |metric| metric.label_of(name),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_figure_of_a_step_has_a_label_with_its_step() {
+        for (name, wanted) in [
+            ("iops_steady_mean", "Steady state, mean"),
+            ("corners.random_read_deep.iops", "IOPS, random read deep"),
+            ("fio.read_4KiB_qd32.mb_per_s", "Data rate, read 4KiB QD 32"),
+            ("pts-hir.steady.iops", "IOPS, steady state"),
+            ("pts-iops.hot_days.rounds", "Rounds, hot days"),
+            ("of_a_later_version", "of a later version"),
+        ] {
+            assert_eq!(label(name), wanted);
+        }
+    }
+
+    #[test]
+    fn a_mirror_is_of_an_earlier_row() {
+        let place = |name: &str| catalogue().iter().position(|row| row.name == name);
+        let mut mirrors = 0;
+        for (at, metric) in catalogue().iter().enumerate() {
+            for mirror in &metric.mirrors {
+                let (before, _) = metric.name.rsplit_once('.').unwrap_or_default();
+                let of = format!("{before}.{}", mirror.of);
+                let of = place(of.trim_start_matches('.'));
+                assert!(of.is_some_and(|of| of < at), "{} of {}", metric.name, mirror.of);
+                mirrors += 1;
+            }
+        }
+        assert!(mirrors > 10, "every row of the table of mirrors has a metric: {mirrors}");
+    }
 
     #[test]
     fn every_row_is_found_by_a_name_of_its_own() {

@@ -303,12 +303,15 @@ def compare(
     threshold: float | None = None,
     metrics: Sequence[str] = (),
     seed: int = 0,
+    across: Literal["spare", "span", "drive", "firmware", "host"] | None = None,
 ) -> list[Comparison]:
     """Is B worse than A? Each side is one run or several repetitions (docs/runs/compare.md).
 
-    `threshold` is the smallest relative change that counts, e.g. 0.05; single runs need one.
+    `threshold` is the smallest relative change that counts, e.g. 0.05; without one 3% between
+    single runs, and 1% between repeated ones. `across` is the one condition in which A and B
+    differ.
     """
-    text = _native.compare(_paths(a), _paths(b), threshold, list(metrics), seed)
+    text = _native.compare(_paths(a), _paths(b), threshold, list(metrics), seed, across)
     return [_comparison(document) for document in json.loads(text)]
 
 

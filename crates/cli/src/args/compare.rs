@@ -2,6 +2,8 @@
 
 use base::Ratio;
 use clap::Args as ClapArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use result::compare::Across;
 
 use super::PlaceArgs;
 
@@ -15,10 +17,17 @@ pub struct CompareArgs {
     /// Runs to judge: is B worse than A?
     #[arg(value_name = "B")]
     pub b: String,
-    /// Smallest relative difference that counts, e.g. `5%`; otherwise any difference beyond noise
-    /// does
+    /// Smallest relative difference that counts, e.g. `5%`. Without it 3%, or 1% where repeated
+    /// runs show that the difference is no noise
     #[arg(long, value_name = "SHARE")]
     pub threshold: Option<Ratio>,
+    /// The one condition in which A and B differ; anything else that differs is refused or named
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        value_parser = PossibleValuesParser::new(Across::NAMES).try_map(|name| name.parse::<Across>())
+    )]
+    pub across: Option<Across>,
     /// Only this metric, e.g. `iops_steady_mean`; repeatable
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,

@@ -82,6 +82,24 @@ pub enum Scaling {
     Lost,
 }
 
+/// Relation of two figures that tell one fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Their ratio is constant, as that of MB/s to IOPS for commands of one size.
+    Proportional,
+    /// Their product is constant, as that of IOPS and mean latency at one queue depth.
+    Inverse,
+}
+
+/// A figure that tells the same fact as another one wherever the relation holds in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// The other figure: its name, or in a family the last part of its name.
+    pub of: &'static str,
+    /// The relation to it.
+    pub relation: Relation,
+}
+
 /// Name, label, unit, better, scaling, explanation.
 pub(super) type Row = (&'static str, &'static str, Unit, Option<Better>, Scaling, &'static str);
 
@@ -105,13 +123,35 @@ pub struct Metric {
     pub chapter: &'static str,
     /// Whether `ssdlab show` has a line for it. Tables and sentences of the run show the others.
     pub in_summary: bool,
+    /// Figures that may tell the same fact; each stands before this row in the catalogue.
+    #[serde(skip)]
+    pub mirrors: Vec<Mirror>,
 }
 
 impl Metric {
+    /// The label of the figure `metric` of this row: that of a step has the words of the step.
+    pub(super) fn label_of(&self, metric: &str) -> String {
+        let parts = self.name.split('.').zip(metric.split('.'));
+        let is_step = |own: &str| own.starts_with('<') && own != "<test>";
+        let steps = parts.filter(|(own, _)| is_step(own)).map(|(_, step)| step_words(step));
+        [self.label.clone()].into_iter().chain(steps).collect::<Vec<_>>().join(", ")
+    }
+
     /// Whether the name `metric` of a run belongs to this row.
     pub(super) fn covers(&self, metric: &str) -> bool {
         let (own, other) = (self.name.split('.'), metric.split('.'));
         let is_same = |(own, other): (&str, &str)| own == other || own.starts_with('<');
         own.clone().count() == other.clone().count() && own.zip(other).all(is_same)
     }
+}
+
+/// The name of a step in words: `random_read_qd32` as `random read QD 32`.
+pub(super) fn step_words(step: &str) -> String {
+    let word = |word: &str| match word.strip_prefix("qd") {
+        Some(depth) if !depth.is_empty() && depth.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("QD {depth}")
+        }
+        _ => word.to_owned(),
+    };
+    step.split(['_', ' ']).map(word).collect::<Vec<_>>().join(" ")
 }

@@ -1,10 +1,11 @@
 //! The complete catalogue: chapters in reading order.
 
 use super::by_step::{CONVERGENCE, STEPS, TRIM};
-use super::metric::{Metric, Row, Scaling};
-use super::whole_run::{DEVICE_LATENCIES, REPLAY_INSIDE};
+use super::metric::Relation::{Inverse, Proportional};
+use super::metric::{Metric, Mirror, Relation, Row, Scaling};
 use super::whole_run::{
-    EVENNESS, FRESH, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND, THROUGHPUT, WHEN,
+    DEVICE_LATENCIES, EVENNESS, FRESH, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND,
+    REPLAY_INSIDE, THROUGHPUT, WHEN,
 };
 
 /// Ends of the names and of the labels: for all commands, and for one kind.
@@ -12,6 +13,24 @@ const ALL_AND_KINDS: [(&str, &str); 3] = [("", ""), ("_read", ", reads"), ("_wri
 
 /// Chapter of the figures of single tests, step by step.
 const BY_STEP: &str = "By test and step";
+
+/// Figures that tell the fact of another one if their numbers agree: the row, the figure that
+/// stands for both, and their relation. Mean latency and rate are one fact in a closed loop
+/// (Little's law), data rate and IOPS for commands of one size.
+const MIRRORS: [(&str, &str, Relation); 12] = [
+    ("latency_steady_ns_mean", "iops_steady_mean", Inverse),
+    ("latency_fresh_ns_mean", "iops_fresh_mean", Inverse),
+    ("latency_ns_mean", "iops_mean", Inverse),
+    ("busy_time_s", "avg_data_rate_mb_per_s", Inverse),
+    ("busy_time_s_read", "avg_data_rate_mb_per_s_read", Inverse),
+    ("busy_time_s_write", "avg_data_rate_mb_per_s_write", Inverse),
+    ("avg_service_time_us", "latency_ns_mean", Proportional),
+    ("avg_service_time_us_read", "latency_ns_mean_read", Proportional),
+    ("avg_service_time_us_write", "latency_ns_mean_write", Proportional),
+    ("<test>.<step>.mb_per_s", "iops", Proportional),
+    ("<test>.<step>.latency_ns_mean", "iops", Inverse),
+    ("<test>.<step>.latency_ns_mean", "mb_per_s", Inverse),
+];
 
 /// All rows in reading order.
 pub(super) fn rows() -> Vec<Metric> {
@@ -27,7 +46,14 @@ pub(super) fn rows() -> Vec<Metric> {
         plain("Inside the drive", &REPLAY_INSIDE),
         by_step(),
     ];
-    chapters.into_iter().flatten().collect()
+    chapters.into_iter().flatten().map(mirrored).collect()
+}
+
+/// The row with its mirrors.
+fn mirrored(row: Metric) -> Metric {
+    let own = MIRRORS.iter().filter(|(name, ..)| *name == row.name);
+    let mirrors = own.map(|&(_, of, relation)| Mirror { of, relation }).collect();
+    Metric { mirrors, ..row }
 }
 
 /// Every run contains a sentence with the notices.
@@ -131,5 +157,6 @@ fn metric(
         explanation,
         chapter,
         in_summary: true,
+        mirrors: Vec::new(),
     }
 }

@@ -169,17 +169,18 @@ fn latest(library: &Path) -> Result<PathBuf, StoreError> {
 }
 
 fn no_such_run(library: &Path, name: &str, names: &[String]) -> StoreError {
-    let mut scored: Vec<(usize, &String)> =
-        names.iter().map(|candidate| (shared_pairs(name, candidate), candidate)).collect();
-    // The newest first among equals: that is what people mostly mean.
-    scored.sort_by(|a, b| b.cmp(a));
-    let near = scored
-        .into_iter()
-        .filter(|(score, _)| *score > 0)
-        .take(NEAR_COUNT)
-        .map(|(_, name)| name.clone())
-        .collect();
+    let near = nearest(name, names);
     StoreError::NoSuchRun { name: name.to_owned(), library: library.to_owned(), near }
+}
+
+/// The names most like `asked`, up to five. Of equals the last go first: among runs the newest, which
+/// people mostly mean.
+#[must_use]
+pub fn nearest(asked: &str, names: &[String]) -> Vec<String> {
+    let scored = names.iter().map(|name| (shared_pairs(asked, name), name));
+    let mut scored: Vec<(usize, &String)> = scored.filter(|(score, _)| *score > 0).collect();
+    scored.sort_by(|a, b| b.cmp(a));
+    scored.into_iter().take(NEAR_COUNT).map(|(_, name)| name.clone()).collect()
 }
 
 /// Number of letter pairs of `asked` that `candidate` also contains.

@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use result::compare::{Comparison, Condition, Figure, Group, Outcome, Question, compare};
+use result::compare::{
+    Comparison, Condition, Figure, Group, LeftOut, NEGLIGIBLE, Outcome, Question, THRESHOLD,
+    compare, left_out,
+};
 use result::metrics::{Unit, find};
 use result::schema::Run;
-use result::store::{self, RunDir, StoreError, resolve_run};
+use result::stats::words::percent;
+use result::store::{self, RunDir, StoreError, nearest, resolve_run};
 use run::RunError;
 
 use super::super::show::graphed_iops;
@@ -20,6 +24,8 @@ use crate::ui::table::{self, figure};
 const BARS_SHOWN: usize = 5;
 /// Conditions that are printed; the document contains all.
 const CONDITIONS_SHOWN: usize = 12;
+/// Runs without a comparison that are printed; the document contains all.
+const LEFT_OUT_SHOWN: usize = 5;
 
 pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
     let (a, b) = (side(&args.place.library, &args.a)?, side(&args.place.library, &args.b)?);
@@ -27,63 +33,83 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
         threshold: args.threshold.map(|share| share.as_f64()),
         metrics: args.metrics.clone(),
         seed: args.seed,
+        across: args.across,
     };
-    let graphs = [("A", &a), ("B", &b)].map(|(name, side)| (name, side.first().map(graphed_iops)));
     let runs = |side: &[RunDir]| side.iter().map(RunDir::run).cloned().collect::<Vec<Run>>();
-    let (a, b) = (runs(&a), runs(&b));
-    let (a, b): (Vec<&Run>, Vec<&Run>) = (a.iter().collect(), b.iter().collect());
+    let (runs_a, runs_b) = (runs(&a), runs(&b));
+    let (runs_a, runs_b): (Vec<&Run>, Vec<&Run>) =
+        (runs_a.iter().collect(), runs_b.iter().collect());
     let compared =
-        compare(&a, &b, &question).map_err(|error| RunError::Usage(error.to_string()))?;
+        compare(&runs_a, &runs_b, &question).map_err(|error| RunError::Usage(error.to_string()))?;
+    let others = left_out(&runs_a, &runs_b, &question);
     let is_regression = compared.iter().any(Comparison::is_regression);
     match args.place.format {
         Format::Json => data!(
             "{}",
             serde_json::json!({
-                "regression": is_regression, "threshold": question.threshold, "seed": args.seed,
-                "comparisons": compared, "error": null,
+                "regression": is_regression, "threshold": question.threshold,
+                "across": args.across, "seed": args.seed, "comparisons": compared,
+                "left_out": others, "error": null,
             })
         ),
         Format::Text => {
             compared.iter().for_each(|comparison| print(args, comparison));
-            for (name, graph) in graphs {
-                print_graph(name, &graph.transpose()?.unwrap_or_default());
+            print_left_out(&others);
+            for (name, side) in [("A", &a), ("B", &b)] {
+                print_graph(name, side, &compared)?;
             }
-            data!("{}", verdict(args, &compared));
+            data!("{}", verdict(&compared));
         }
     }
     Ok(if is_regression { EXIT_VERDICT } else { EXIT_DONE })
 }
 
-/// The seconds of the first run of a side.
-fn print_graph(side: &str, iops: &[f64]) {
+/// The seconds of the first run of a side that is compared.
+fn print_graph(name: &str, side: &[RunDir], compared: &[Comparison]) -> Result<(), StoreError> {
+    let is_compared = |dir: &&RunDir| {
+        let groups = compared.iter().flat_map(|comparison| [&comparison.a, &comparison.b]);
+        groups.flat_map(|group| &group.run_ids).any(|run_id| *run_id == dir.run().run_id)
+    };
+    let iops = side.iter().find(is_compared).map(graphed_iops).transpose()?.unwrap_or_default();
     if !iops.is_empty() {
-        data!("  {side}: every second of the load");
-        print_scatter(iops);
+        data!("  {name}: every second of the load");
+        print_scatter(&iops);
     }
+    Ok(())
 }
 
 /// The runs of a side: those of a label, those of a directory, or single ones.
 fn side(library: &Path, text: &str) -> anyhow::Result<Vec<RunDir>> {
     if let Some(label) = text.strip_prefix("label:") {
         let entries = store::list(library)?.into_iter().filter_map(|entry| entry.run.ok());
-        let has_label = |dir: &RunDir| dir.run().about.label.as_deref() == Some(label);
-        let runs: Vec<_> = entries.filter(has_label).collect();
+        let label_of = |dir: &RunDir| dir.run().about.label.clone();
+        let (runs, others): (Vec<_>, Vec<_>) =
+            entries.partition(|dir| label_of(dir).as_deref() == Some(label));
         if runs.is_empty() {
-            return Err(RunError::Usage(format!(
-                "no run in {} has the label `{label}`; `ssdlab runs` lists labels",
-                library.display()
-            ))
-            .into());
+            let labels = others.iter().filter_map(label_of).collect();
+            return Err(no_label(library, label, labels).into());
         }
         return Ok(runs);
     }
     let path = PathBuf::from(text);
-    if path.is_dir() && !path.join(store::RUN_FILE).is_file() && !library.join(text).is_dir() {
+    let is_of_library = path.is_relative() && library.join(&path).is_dir();
+    if path.is_dir() && !path.join(store::RUN_FILE).is_file() && !is_of_library {
         return Ok(directory(&path)?);
     }
     let names = text.split(',').filter(|name| !name.is_empty());
     let dirs = names.map(|name| RunDir::open(&resolve_run(library, name)?));
     Ok(dirs.collect::<Result<_, StoreError>>()?)
+}
+
+fn no_label(library: &Path, label: &str, mut labels: Vec<String>) -> RunError {
+    labels.sort_unstable();
+    labels.dedup();
+    let near = nearest(label, &labels);
+    let near = if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
+    let library = library.display();
+    RunError::Usage(format!(
+        "no run in {library} has the label `{label}`{near}; `ssdlab runs` lists labels"
+    ))
 }
 
 /// Every readable run of a directory.
@@ -97,8 +123,8 @@ fn directory(path: &Path) -> Result<Vec<RunDir>, RunError> {
 }
 
 fn print(args: &CompareArgs, comparison: &Comparison) {
-    let Comparison { test, variant, a, b, conditions, figures } = comparison;
-    data!("{test}, {variant}");
+    let Comparison { test, a, b, conditions, figures, .. } = comparison;
+    data!("{test}: is B worse than A?");
     data!("  A: {}", group(a));
     data!("  B: {}", group(b));
     if !conditions.is_empty() {
@@ -109,8 +135,15 @@ fn print(args: &CompareArgs, comparison: &Comparison) {
         let more = conditions.len() - CONDITIONS_SHOWN;
         data!("    and {more} more; --format json has all");
     }
-    let is_shown = |figure: &&Figure| !args.metrics.is_empty() || figure.outcome != Outcome::Same;
-    let shown: Vec<_> = figures.iter().filter(is_shown).collect();
+    let is_asked = |figure: &&Figure| match args.metrics.is_empty() {
+        true => figure.same_fact_as.is_none(),
+        false => true,
+    };
+    let judged = |figure: &&Figure| figure.reason.is_none();
+    let all: Vec<&Figure> = figures.iter().filter(is_asked).collect();
+    let is_shown = |figure: &&&Figure| !args.metrics.is_empty() || figure.outcome != Outcome::Same;
+    let shown: Vec<&Figure> =
+        all.iter().filter(|one| judged(one)).filter(is_shown).copied().collect();
     if !shown.is_empty() {
         let heading = ["  figure", "A", "B", "change", "interval of the change", ""];
         let rows = shown.iter().map(|figure| row(figure));
@@ -119,26 +152,70 @@ fn print(args: &CompareArgs, comparison: &Comparison) {
         );
     }
     for figure in &shown {
-        figure.marks.iter().for_each(|mark| data!("    {}, {mark}", figure.metric));
+        figure.marks.iter().for_each(|mark| data!("    {}, {mark}", figure.label));
     }
-    shown
-        .iter()
-        .filter(|figure| figure.outcome != Outcome::Same)
-        .take(BARS_SHOWN)
-        .for_each(print_pair);
-    let same = figures.len() - shown.len();
-    if same > 0 {
-        let noise = args.threshold.map_or_else(String::new, |share| format!(" and {share}"));
-        data!("  {same} of {} figures: no difference beyond noise{noise}", figures.len());
+    let bars = shown.iter().filter(|figure| figure.outcome != Outcome::Same);
+    bars.take(BARS_SHOWN).for_each(|figure| print_pair(figure));
+    print_unjudged(comparison, &all);
+    let same = all.iter().filter(|figure| figure.outcome == Outcome::Same).count();
+    if same > 0 && args.metrics.is_empty() {
+        let limit = match (args.threshold, is_repeated(comparison)) {
+            (Some(share), true) => format!("noise and {share}"),
+            (Some(share), false) => share.to_string(),
+            (None, true) => format!("noise and {}", percent(NEGLIGIBLE)),
+            (None, false) => percent(THRESHOLD),
+        };
+        data!("  {}: no difference beyond {limit}", figures_of(same));
+    }
+}
+
+/// Whether there is noise to judge by.
+fn is_repeated(comparison: &Comparison) -> bool {
+    comparison.a.run_ids.len() > 1 && comparison.b.run_ids.len() > 1
+}
+
+fn figures_of(count: usize) -> String {
+    if count == 1 { "1 figure".to_owned() } else { format!("{count} figures") }
+}
+
+/// The figures without a verdict, under their reason.
+fn print_unjudged(comparison: &Comparison, figures: &[&Figure]) {
+    let unjudged = figures.iter().filter_map(|figure| {
+        let unit = find(&figure.metric).map_or(Unit::Ratio, |metric| metric.unit);
+        let values = [&figure.a, &figure.b].map(|side| table::figure(side.mean, unit));
+        let told = format!("{} ({} | {})", figure.label, values[0], values[1]);
+        Some((figure.reason.as_ref()?, told))
+    });
+    let missing = comparison.missing.iter().map(|one| (&one.reason, one.label.clone()));
+    let mut by_reason: Vec<(&String, Vec<String>)> = Vec::new();
+    for (reason, told) in unjudged.chain(missing) {
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, all)) => all.push(told),
+            None => by_reason.push((reason, vec![told])),
+        }
+    }
+    for (reason, all) in by_reason {
+        data!("  not judged: {reason}");
+        all.iter().for_each(|told| data!("    {told}"));
+    }
+}
+
+fn print_left_out(others: &[LeftOut]) {
+    for LeftOut { side, run_id, reason } in others.iter().take(LEFT_OUT_SHOWN) {
+        data!("not compared, {side}: {run_id} {reason}");
+    }
+    if others.len() > LEFT_OUT_SHOWN {
+        let more = others.len() - LEFT_OUT_SHOWN;
+        data!("not compared: {more} more runs; --format json has all");
     }
 }
 
 /// Both means of a figure as bars.
-fn print_pair(compared: &&Figure) {
+fn print_pair(compared: &Figure) {
     let unit = find(&compared.metric).map_or(Unit::Ratio, |metric| metric.unit);
     let bar =
         |name: &str, value: f64| Bar { name: name.to_owned(), value, words: figure(value, unit) };
-    data!("  {}", compared.metric);
+    data!("  {}", compared.label);
     print_bars(&[bar("A", compared.a.mean), bar("B", compared.b.mean)]);
 }
 
@@ -148,13 +225,12 @@ fn group(group: &Group) -> String {
         [one] => one.clone(),
         several => format!("{} runs", several.len()),
     };
-    format!("{}{simulated}, {runs}", group.drives.join(", "))
+    format!("{}{simulated}, {}, {runs}", group.drives.join(", "), group.spans.join(", "))
 }
 
 fn print_condition(condition: &Condition) {
-    let told =
-        |values: &[String]| if values.is_empty() { "-".to_owned() } else { values.join(", ") };
-    data!("    {}: {} | {}", condition.name, told(&condition.a), told(&condition.b));
+    let Condition { label, a, b, .. } = condition;
+    data!("    {label}: {} | {}", condition.words(a), condition.words(b));
 }
 
 fn row(compared: &Figure) -> Vec<String> {
@@ -175,7 +251,7 @@ fn row(compared: &Figure) -> Vec<String> {
         Outcome::Unknown => "not judged",
     };
     vec![
-        format!("  {}", compared.metric),
+        format!("  {}", compared.label),
         figure(mean, unit),
         figure(compared.b.mean, unit),
         share(compared.difference),
@@ -188,32 +264,31 @@ fn sign(value: f64) -> &'static str {
     if value < 0.0 { "-" } else { "+" }
 }
 
-/// The answer in a sentence.
-fn verdict(args: &CompareArgs, compared: &[Comparison]) -> String {
+/// The answer in a sentence, which counts facts.
+fn verdict(compared: &[Comparison]) -> String {
     let count = |outcome| {
-        let figures = compared.iter().flat_map(|comparison| &comparison.figures);
-        figures.filter(|figure| figure.outcome == outcome).count()
+        let facts = compared.iter().flat_map(Comparison::facts);
+        facts.filter(|figure| figure.outcome == outcome).count()
     };
-    let (worse, better, unknown) =
-        (count(Outcome::Worse), count(Outcome::Better), count(Outcome::Unknown));
-    let words = match (worse, better) {
-        (0, 0) if unknown > 0 => "B is not judged".to_owned(),
-        (0, 0) => "B does not differ from A beyond noise".to_owned(),
-        (0, better) => format!("B is not worse, and better in {better} figures"),
-        (worse, 0) => format!("B is worse in {worse} figures"),
-        (worse, better) => format!("B is worse in {worse} figures, and better in {better}"),
-    };
+    let (worse, better, same) =
+        (count(Outcome::Worse), count(Outcome::Better), count(Outcome::Same));
+    let (different, unknown) = (count(Outcome::Different), count(Outcome::Unknown));
     if !compared.iter().all(Comparison::is_of_one_suite) {
-        return format!(
-            "{words}; runs of several versions of the suite are not judged: measure A and B with one \
-             version of ssdlab"
-        );
+        return "B is not judged: runs of several versions of the suite; measure A and B with one \
+                version of ssdlab"
+            .to_owned();
     }
-    if unknown > 0 && args.threshold.is_none() {
-        return format!(
-            "{words}; the noise of {unknown} figures is unknown: repeat the runs with --repeat, or give a \
-             --threshold such as 5%"
-        );
-    }
-    words
+    let words = match (worse, better) {
+        (0, 0) if same + different == 0 => {
+            return "B is not judged: there is a reason against each figure".to_owned();
+        }
+        (0, 0) if different > 0 => {
+            format!("B is not worse, and different in {}", figures_of(different))
+        }
+        (0, 0) => format!("B does not differ from A in {}", figures_of(same)),
+        (0, better) => format!("B is not worse, and better in {}", figures_of(better)),
+        (worse, 0) => format!("B is worse in {}", figures_of(worse)),
+        (worse, better) => format!("B is worse in {}, and better in {better}", figures_of(worse)),
+    };
+    if unknown > 0 { format!("{words}; {} not judged", figures_of(unknown)) } else { words }
 }
