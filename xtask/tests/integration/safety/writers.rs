@@ -16,6 +16,10 @@ use crate::loop_device::{LoopDevice, tool};
 /// A drive of 250 MB.
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
 
+/// A page for a report, so that the test needs none in the program.
+pub(super) const PAGE: &str =
+    "<html><script type=\"text/plain\" id=\"ssdlab-data\">null</script></html>";
+
 /// A mounted file system on the image of an exposed drive, unmounted on drop.
 struct Mounted {
     image: PathBuf,
@@ -106,12 +110,13 @@ fn prepare(lab: &Lab) {
     Answer::of(lab.command(&run).args(["--library", "runs", "--quiet"])).must_exit_with(0);
     let trace = "8,0 0 1 0.0 1 Q W 0 + 8 [x]\n8,0 0 2 0.1 1 Q R 80 + 16 [x]\n";
     fs::write(lab.path("two.trace"), trace).expect("a trace");
+    fs::write(lab.path("page.html"), PAGE).expect("a page");
     fs::write(lab.path("job.fio"), "[a]\nrw=randread\nbs=4k\nsize=1m\n").expect("a job");
 }
 
 /// Commands with a file to write, `OUT`.
 const WRITERS: &[&str] = &[
-    "report latest --library runs -o OUT",
+    "report latest --library runs --web page.html -o OUT",
     "export latest --library runs --as csv -o OUT",
     "export latest --library runs --as parquet -o OUT",
     "trace import two.trace -o OUT",
@@ -120,7 +125,7 @@ const WRITERS: &[&str] = &[
     "trace synth light-2011 --scale 1/1000 -o OUT",
     "workload import job.fio -o OUT",
     "workload export log --as fio -o OUT",
-    "review null:?size=8MiB --quick --only latency --library runs -o OUT",
+    "review DRIVE --quick --only latency --library runs --web page.html -o OUT",
     "expose DRIVE --no-run --nbd nbd --contents OUT",
     "run linear file:OUT --library runs --erase OUT --erase-signatures",
 ];
@@ -162,10 +167,10 @@ fn every_writer_writes_to_a_free_file() {
     prepare(&lab);
     let out = lab.path("out");
     for line in WRITERS.iter().filter(|line| !line.starts_with("expose")) {
-        fs::write(&out, vec![0; 1 << 20]).expect("a file");
+        fs::write(&out, vec![0; 8 << 20]).expect("a file");
         let answer = Answer::of(&mut lab.command(&words(line, &out)));
         answer.must_exit_with(0);
-        assert!(fs::read(&out).expect("a file") != vec![0; 1 << 20], "{line} wrote nothing");
+        assert!(fs::read(&out).expect("a file") != vec![0; 8 << 20], "{line} wrote nothing");
     }
 }
 
@@ -266,7 +271,7 @@ fn a_table_that_cannot_be_read_refuses() {
         words(WRITERS[WRITERS.len() - 1], &free),
         words("run linear OUT --library runs --erase OUT --erase-signatures", &node),
         words("expose DRIVE --no-run --nbd nbd --contents OUT", &mounted.image),
-        words("report latest --library runs -o OUT", &mounted.image),
+        words("report latest --library runs --web page.html -o OUT", &mounted.image),
         words("verify file:OUT --erase OUT --erase-signatures --writes 1", &mounted.image),
     ];
     for (mask, table) in MASKS {

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::calls::Call;
 use super::things::{Name, Thing};
 use super::writers::DRIVE;
+use crate::safety::writers::PAGE;
 
 /// A result of fio.
 const FIO: &str = r#"{"fio version": "fio-3.33", "timestamp": 1700000000, "global options": {}, "jobs": [
@@ -139,6 +140,7 @@ impl World {
         let trace = "8,0 0 1 0.0 1 Q W 0 + 8 [x]\n8,0 0 2 0.1 1 Q R 80 + 16 [x]\n";
         fs::write(at.join("two.trace"), trace).expect("a trace");
         fs::write(at.join("job.fio"), "[a]\nrw=randread\nbs=4k\nsize=1m\n").expect("a job");
+        fs::write(at.join("page.html"), PAGE).expect("a page");
         fs::write(at.join("fio.json"), FIO).expect("a result");
         fs::write(at.join("sweep.toml"), SWEEP).expect("a sweep");
         let (datagram, stream) = (at.join("datagram"), at.join("stream"));

@@ -12,7 +12,7 @@ pub(super) const SERVED: &str = "own/nbd";
 
 /// `OUT` stands for a file, `DIR` for a directory, `NODE` for a device.
 const LINES: &[&str] = &[
-    "report latest --library own/runs -o OUT",
+    "report latest --library own/runs --web page.html -o OUT",
     "export latest --library own/runs --as csv -o OUT",
     "export latest --library own/runs --as parquet -o OUT",
     "export latest --library own/runs --as fio-json --split -o OUT",
@@ -24,7 +24,7 @@ const LINES: &[&str] = &[
     "trace record NODE --duration 100ms -o OUT",
     "workload import job.fio -o OUT",
     "workload export log --as fio -o OUT",
-    "review null:?size=8MiB --quick --only latency --library own/runs -o OUT",
+    "review DRIVE --quick --only latency --library own/runs --web page.html -o OUT",
     "expose DRIVE --no-run --nbd own/nbd --contents OUT",
     "expose DRIVE --no-run --nbd own/nbd --contents OUT --state own/state",
     "expose DRIVE --no-run --nbd own/nbd --state OUT",

@@ -1,7 +1,4 @@
 //! Do readings of a drive's health leave its commands alone?
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -13,7 +10,7 @@ use target::IoError;
 use target::health::{Health, HealthProbe};
 use target::scripted::{Reply, ScriptedTarget};
 
-use common::{request, run_with};
+use crate::common::{request, run_with};
 
 /// A drive that answers the first and the last reading at once, and delays the one between until
 /// its release.

@@ -1,7 +1,4 @@
 //! Does a run end when somebody else begins to use its target, and keep what it has measured?
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -13,7 +10,7 @@ use target::IoError;
 use target::capability::UseProbe;
 use target::scripted::{Reply, ScriptedTarget};
 
-use common::{request, run_with};
+use crate::common::{request, run_with};
 
 /// Somebody who comes between two looks.
 #[derive(Debug)]
