@@ -16,8 +16,6 @@ use crate::schema::{Mark, MarkKind};
 
 /// Fewest seconds for a figure of seconds, such as the slowest one or their deviation.
 pub const SECONDS_MIN: usize = 10;
-/// Fewest commands for a mean.
-pub const COMMANDS_MIN: u64 = 1_000;
 
 /// A reason against a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
