@@ -403,6 +403,10 @@ pub struct Phase {
     /// was too slow or too small. Missing if there are none, and in old files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_lost: u64,
+    /// The times within the phase in which the program itself did not run; missing if there were none,
+    /// and in old files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<Stop>,
     /// Whether the phase ran to its own end.
     pub complete: bool,
     /// The commands that it asks for; missing in a phase without a workload, and in old files.
@@ -412,6 +416,16 @@ pub struct Phase {
     /// where nobody asked, where the engine polls, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_busy_share: Option<f64>,
+}
+
+/// A time in which the program did not run: it was stopped, or the machine slept or had no processor
+/// for it. What the clock says about commands of this time is no property of the drive.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Stop {
+    /// Begin, from the start of the phase.
+    pub start_ns: u64,
+    /// Length.
+    pub duration_ns: u64,
 }
 
 /// The commands of a phase, as its workload describes them.
@@ -495,6 +509,8 @@ pub enum MarkKind {
     /// Reads among the commands touched blocks that were never written, or were deallocated: the
     /// drive answered without its NAND.
     Unwritten,
+    /// The program was stopped, or the machine slept, while the figure was measured.
+    Stopped,
 }
 
 impl MarkKind {
@@ -504,7 +520,11 @@ impl MarkKind {
     #[must_use]
     pub const fn disqualifies(self) -> bool {
         match self {
-            Self::NotSteady | Self::Scale | Self::Interrupted | Self::FewSamples => true,
+            Self::NotSteady
+            | Self::Scale
+            | Self::Interrupted
+            | Self::FewSamples
+            | Self::Stopped => true,
             Self::PartOfDrive
             | Self::TwoRegimes
             | Self::HostLimited

@@ -18,6 +18,7 @@ pub mod jobs;
 pub mod lanes;
 pub mod params;
 mod power;
+mod pulse;
 pub mod recorder;
 pub mod replay;
 pub mod session;

@@ -24,7 +24,7 @@ use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::schema::{Load, Phase, Run, RunStatus};
 use result::store::{RunWriter, StoreError, preflight};
-use target::{Identity, IoError, Testable};
+use target::{Identity, IoError, TargetKind, Testable};
 
 pub use self::bare::{TOOL_VERSION, bare_run};
 use self::in_use::UseWatch;
@@ -39,6 +39,7 @@ use crate::health::Watch;
 use crate::jobs::JobRecord;
 use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
+use crate::pulse::{self, Pulse};
 use crate::recorder::Recorder;
 use crate::replay::Meter;
 use crate::suite::{Action, Computed, Conditions, Figures, Measured, PhaseSpec, Step, conditions};
@@ -78,6 +79,9 @@ pub fn run<T: Testable>(
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     session.watch_health(target);
+    if matches!(target.identity().kind, TargetKind::Block | TargetKind::File) {
+        session.pulse = Pulse::start();
+    }
     let (uses, stop) = (UseWatch::over(target).map(Arc::new), control.interrupted);
     session.uses.clone_from(&uses);
     std::thread::scope(|scope| {
@@ -199,6 +203,8 @@ struct Session {
     ios: Option<ios::Ios>,
     failure: Option<RunError>,
     power: Option<PowerWatch>,
+    /// The watch over the program, or `None` on a target in virtual time.
+    pulse: Option<Pulse>,
     /// The watch over the drive's health, or `None` if it reports none.
     health: Option<Watch>,
     /// The watch over other users of the target, or `None` if nobody can use it.
@@ -235,6 +241,7 @@ impl Session {
             ios: None,
             failure: None,
             power,
+            pulse: None,
             health: None,
             uses: None,
             is_resting: Arc::default(),
@@ -326,7 +333,10 @@ impl Session {
             return Ok(());
         }
         self.look_between_phases();
+        let begin = Pulse::now();
         let (mut phase, mut rows) = self.phase(target, spec, control);
+        phase.stops = self.pulse.as_ref().map_or_else(Vec::new, |pulse| pulse.stops_since(begin));
+        pulse::warning(name, &phase.stops).into_iter().for_each(|warning| self.warn(warning));
         phase.complete &= !self.is_used_by_others(control);
         self.look_between_phases();
         if let Some(power) = &self.power {
@@ -442,8 +452,9 @@ impl Session {
         for table in &mut tables {
             table.conditions = conditions::of_table(&table.conditions, &common);
         }
-        self.run.metrics = metrics;
         self.run.marks = marks;
+        self.run.marks.extend(pulse::marks(&self.run.phases, &metrics));
+        self.run.metrics = metrics;
         self.run.tables = tables;
         self.run.verdict = verdict;
         self.run.findings = findings;

@@ -30,7 +30,9 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();
     for name in &args.runs {
         let dir = resolve_run(&args.place.library, name)?;
-        runs.push((dir.clone(), RunDir::open(&dir)?));
+        let run = RunDir::open(&dir)?;
+        run.check()?;
+        runs.push((dir, run));
     }
     if args.place.format == Format::Json {
         let document: Vec<_> = runs.iter().map(|(_, run)| run.run()).collect();

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ::target::IoError;
@@ -79,7 +80,9 @@ impl Journal {
         let mut journal = Self { file, path: path.to_owned(), checksum: Checksum::default() };
         if let Err(error) = journal.begin(header) {
             // It promises nothing, and would only be in the way of the next attempt.
-            let _ = fs::remove_file(path);
+            if names_the_same(&journal.file, path) {
+                let _ = fs::remove_file(path);
+            }
             return Err(error);
         }
         Ok(journal)
@@ -141,6 +144,13 @@ pub(super) fn unusable(path: &Path, error: io::Error) -> RunError {
 }
 
 /// The file system under the journal failed, for instance because it is full.
+/// Whether the path still leads to the open file, and not to what somebody put in its place.
+fn names_the_same(file: &File, path: &Path) -> bool {
+    let thing = |found: fs::Metadata| (found.dev(), found.ino());
+    let open = file.metadata().ok().map(thing);
+    open.is_some() && open == fs::symlink_metadata(path).ok().map(thing)
+}
+
 fn failed(path: &Path, source: io::Error) -> RunError {
     let context = format!("the journal {} cannot be used", path.display());
     RunError::Target(IoError::Device { context, source })

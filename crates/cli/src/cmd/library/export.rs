@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use result::export::{csv, fio, markdown, png, svg};
+use result::store::dir::Dir;
 use result::store::{RunDir, SERIES_FILE, resolve_run};
 use run::RunError;
 
@@ -70,7 +71,10 @@ fn split(args: &ExportArgs, dir: &RunDir) -> anyhow::Result<PathBuf> {
         let path = staged.path().join(format!("{number:02}-{name}.json"));
         fs::write(path, serde_json::to_vec_pretty(&document)?).with_context(cannot)?;
     }
-    fs::rename(staged.path(), output).with_context(cannot)?;
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let place = Dir::open(parent).with_context(cannot)?;
+    let put = place.rename_new(&name(staged.path()), &place, &name(output));
+    put.and_then(|()| place.sync()).with_context(cannot)?;
     // Its content has another name now.
     let _ = staged.keep();
     Ok(output.to_owned())
