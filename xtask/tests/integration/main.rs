@@ -5,9 +5,11 @@ mod lab;
 mod loop_device;
 
 mod ends {
+    mod cut_off;
     mod full_disk;
     mod interrupt;
     mod killed;
+    mod paused;
     mod stall;
     mod stopped;
 }
@@ -47,6 +49,7 @@ mod safety {
     mod devices;
     mod hostile;
     mod writers;
+    mod others;
 }
 
 mod words {

@@ -8,10 +8,10 @@ use std::time::Duration;
 use crate::lab::{Answer, Lab, phase, read_run};
 
 /// A tiny file system in memory, unmounted on drop. Needs root.
-struct TinyDisk(PathBuf);
+pub(super) struct TinyDisk(PathBuf);
 
 impl TinyDisk {
-    fn mount(point: PathBuf, size: &str) -> Self {
+    pub(super) fn mount(point: PathBuf, size: &str) -> Self {
         std::fs::create_dir(&point).expect("a mount point");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]);
@@ -20,9 +20,18 @@ impl TinyDisk {
     }
 
     /// Fills the remaining room.
-    fn fill(&self) {
+    pub(super) fn fill(&self) {
         let mut junk = std::fs::File::create(self.0.join("junk")).expect("room for a name");
         while junk.write_all(&[0; 4096]).is_ok() {}
+    }
+
+    /// Fills the room but for so many bytes.
+    pub(super) fn fill_but(&self, bytes: u64) {
+        self.fill();
+        let junk = std::fs::File::options().write(true).open(self.0.join("junk"));
+        let junk = junk.expect("it fills the disk");
+        let length = junk.metadata().expect("a file").len();
+        junk.set_len(length.saturating_sub(bytes)).expect("a shorter file");
     }
 }
 

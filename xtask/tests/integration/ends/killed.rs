@@ -25,10 +25,10 @@ const TEST: [&str; 8] = [
 const KILLS: u64 = 6;
 
 /// Moments in ms, spread over a range by a linear congruential generator; a failure names them.
-struct Moments(u64);
+pub(super) struct Moments(pub(super) u64);
 
 impl Moments {
-    fn next_below(&mut self, end_ms: u64) -> Duration {
+    pub(super) fn next_below(&mut self, end_ms: u64) -> Duration {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         Duration::from_millis((self.0 >> 33) % end_ms)
     }

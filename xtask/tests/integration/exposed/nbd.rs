@@ -163,3 +163,19 @@ fn what_cannot_be_exposed_is_told_before_anything_is_made() {
     assert!(!lab.path("s").exists());
     assert!(!lab.path("mnt/disk").exists(), "it is unmounted");
 }
+
+/// The open of a pipe would wait for its writer, and all clients of the drive with it.
+#[test]
+fn a_pipe_in_the_place_of_a_saved_state_stops_no_drive() {
+    let lab = Lab::new();
+    let server = Server::start(&lab, &[]);
+    tool("mkfifo", &[&lab.path("pipe").to_string_lossy()]);
+    let load = lab.command(&["snapshot", "load", "control", "pipe"]);
+    let mut limited = std::process::Command::new("timeout");
+    limited.args(["-k", "5", "60"]).arg(load.get_program()).args(load.get_args());
+    let answer = Answer::of(limited.current_dir(lab.path("")).env("SSDLAB_CONFIG", ""));
+    answer.must_exit_with(5);
+    assert!(answer.stderr.contains("it is a pipe; expected a regular file"), "{answer:#?}");
+    order(&lab, &["status"]);
+    server.end();
+}
