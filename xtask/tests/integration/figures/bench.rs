@@ -109,7 +109,7 @@ fn a_server_says_what_it_cannot_do() {
         (&["serve", "--token-file", "open"], "chmod 600"),
         (&["serve", "--token-file", "none"], "cannot be read"),
         (&["serve", "--library", "no-library"], "there is no library"),
-        (&["site", "shared"], "no site of ssdlab"),
+        (&["site", "page.html"], "it is no directory"),
     ] {
         let more = if args.contains(&"no-library") { &page[..2] } else { &page[..] };
         let answer = Answer::of(&mut lab.command(&[args, more].concat()));
