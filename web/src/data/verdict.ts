@@ -53,7 +53,13 @@ class Told {
   }
 }
 
-/** The place and the marks that leave the figure standing. */
+/** The marks that leave the figure standing. */
+function noted({ entry: { run }, metric }: Told): Part[] {
+  const label = run ? markLabels(run, metric) : "";
+  return label === "" ? [] : [` (${label})`];
+}
+
+/** The same behind the place. */
 function placed(told: Told): Part[] {
   const { run } = told.entry;
   const label = run ? markLabels(run, told.metric) : "";
@@ -139,7 +145,7 @@ function trim(product: Product, rank: Rank): Sentence | null {
     fail: "TRIM does not work: it gives back ",
     inconclusive: "Whether TRIM works stays open: afterwards the drive has ",
   };
-  return [begin[outcome], after.link(), " of the fresh speed."];
+  return [begin[outcome], after.link(), " of the fresh speed", ...noted(after), "."];
 }
 
 const WORK: [test: string, words: string][] = [
@@ -163,17 +169,21 @@ function work(product: Product, rank: Rank): Sentence | null {
   return items.length === 0 ? null : ["Replaying days of work it moves ", ...listed(items), "."];
 }
 
-/** Waits of 0.1 s are those that a person sees. */
+/** Waits of 0.1 s are those that a person sees. A fresh drive tells nothing of those of a used one. */
 function felt(product: Product, rank: Rank): Sentence | null {
   const told = Told.of(product, rank("consistency", "notice_waits"));
-  if (!told) return null;
+  if (!told?.entry.run || lackOf(told.entry.run) !== null) return null;
+  const begin = "Under random writes ";
   if (told.entry.value === 0)
-    return ["Under random writes ", told.link("no command"), " waits 0.1 s, which is what a person notices."];
-  return [
-    "Under random writes ",
-    told.link(`${told.entry.text} commands`),
-    " wait 0.1 s or longer, which a person notices.",
-  ];
+    return [
+      begin,
+      told.link("no command"),
+      " waits 0.1 s",
+      ...noted(told),
+      ", which is what a person notices.",
+    ];
+  const many = told.link(`${told.entry.text} commands`);
+  return [begin, many, " wait 0.1 s or longer", ...noted(told), ", which a person notices."];
 }
 
 function power(product: Product, rank: Rank): Sentence | null {

@@ -156,6 +156,15 @@ describe("quick and interrupted runs", () => {
     );
   });
 
+  test("a fresh drive tells nothing of waits, and a part of a drive says so", () => {
+    const waits = (view: RunView) => ({ ...view, metrics: { ...view.metrics, notice_waits: 0 } });
+    expect(told([waits(whole[0])])).toContain("Under random writes no command waits 0.1 s, which");
+    expect(told([waits(quick)])).not.toContain("waits");
+    expect(told([markedRun(waits(whole[0]), "not-steady")].map(waits))).not.toContain("waits");
+    const part = markedRun(waits(whole[0]), "part-of-drive");
+    expect(told([part])).toContain("no command waits 0.1 s (part of drive), which");
+  });
+
   test("a status alone bars every figure of an old run", () => {
     const old: RunView = { ...runOf({ ...SHAPE, stopAt: 300 }, 1), marks: [] };
     const [run] = products([old])[0].runs;
