@@ -1,5 +1,6 @@
 // Every place of the page and of the Bench that names a figure, with a run that has each kind of mark.
 
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { benchFiles, smallBenchFiles } from "../../fixtures/bench";
@@ -158,6 +159,29 @@ describe("quick runs", () => {
       "Fixture Stopped: its run was interrupted after 12 s of random writes, and nothing is judged by it.",
     );
     await page.context().close();
+  });
+
+  test("leave nothing for axe to find, in both themes and on a phone", async () => {
+    const marked = KINDS.map((kind, at) => markedRun(drive(`Fixture ${kind}`, at, 9_000 + at), kind));
+    const report = reportOf([...others, ...marked, ...quick, stoppedRun("Fixture Stopped", 7)]);
+    for (const [colorScheme, width] of [
+      ["light", 1280],
+      ["dark", 390],
+    ] as const) {
+      const page = await lab.page(report, "", {
+        colorScheme,
+        viewport: { width, height: 900 },
+        bypassCSP: true,
+      });
+      await page.addScriptTag({ content: axe.source });
+      const { violations } = await page.evaluate(() =>
+        (window as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ["violations"] }),
+      );
+      expect(violations.map(({ id, nodes }) => [id, nodes[0].html])).toEqual([]);
+      const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+      expect(await page.evaluate(overflow)).toBe(0);
+      await page.context().close();
+    }
   });
 
   test("are told apart in the lists of a Bench, which says what it does not rank", async () => {
