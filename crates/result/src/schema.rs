@@ -396,7 +396,7 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_not_issued: u64,
     /// Reads of blocks that were never written, or were deallocated: a drive answers them without its
-    /// NAND. `None` if the target does not know.
+    /// NAND. Missing if the target does not know, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads_unwritten: Option<u64>,
     /// Commands that `--ios` chose and that have no row in `ios.parquet`, because the writer or the disk

@@ -320,10 +320,6 @@ export interface LibraryRun {
    * The decision of a test that decides; absent in other tests.
    */
   outcome?: VerdictOutcome | null;
-  /**
-   * Whether its parameters are those of a quick form; missing if not.
-   */
-  quick?: boolean;
   span: Span;
   /**
    * Start, RFC 3339 in UTC.
@@ -349,16 +345,7 @@ export interface FigureMark {
   /**
    * The subject of the warning.
    */
-  kind:
-    | "not-steady"
-    | "part-of-drive"
-    | "scale"
-    | "interrupted"
-    | "few-samples"
-    | "two-regimes"
-    | "host-limited"
-    | "at-least"
-    | "late-end";
+  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled" | "unwritten";
   /**
    * Name of the figure.
    */

@@ -632,6 +632,66 @@ export const METRICS = [
     "in_summary": true
   },
   {
+    "name": "device_latency_ns_mean",
+    "label": "Time in the drive, mean",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Mean time from issue to completion in a replay of the open form, whose latencies count from the recorded times.",
+    "chapter": "Replay",
+    "in_summary": false
+  },
+  {
+    "name": "device_latency_ns_p50",
+    "label": "Time in the drive, median (p50)",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Half of all commands of a replay of the open form took no longer from issue to completion.",
+    "chapter": "Replay",
+    "in_summary": false
+  },
+  {
+    "name": "device_latency_ns_p99",
+    "label": "Time in the drive, p99",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "99 of 100 commands of a replay of the open form took no longer from issue to completion: without the wait for room in the queue.",
+    "chapter": "Replay",
+    "in_summary": true
+  },
+  {
+    "name": "device_latency_ns_p999",
+    "label": "Time in the drive, p99.9",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "One in 1,000 commands of a replay of the open form took longer from issue to completion.",
+    "chapter": "Replay",
+    "in_summary": false
+  },
+  {
+    "name": "device_latency_ns_p9999",
+    "label": "Time in the drive, p99.99",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "One in 10,000 commands of a replay of the open form took longer from issue to completion.",
+    "chapter": "Replay",
+    "in_summary": false
+  },
+  {
+    "name": "device_latency_ns_max",
+    "label": "Time in the drive, longest",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "The longest time from issue to completion in a replay of the open form.",
+    "chapter": "Replay",
+    "in_summary": false
+  },
+  {
     "name": "issue_lateness_ns_mean",
     "label": "Lateness of issue, mean",
     "unit": "ns",
@@ -728,6 +788,36 @@ export const METRICS = [
     "better": null,
     "scaling": "kept",
     "explanation": "Mean share of the NAND dies that read, programmed or erased. At 100% the dies limit the drive. Simulated drives only.",
+    "chapter": "Inside the drive",
+    "in_summary": true
+  },
+  {
+    "name": "waf",
+    "label": "Write amplification, replay",
+    "unit": "ratio",
+    "better": "lower",
+    "scaling": "kept",
+    "explanation": "Pages programmed into NAND for each page that the replay wrote, counted by the simulated drive or by the drive's own counters. Unknown if the drive counts no NAND writes.",
+    "chapter": "Inside the drive",
+    "in_summary": true
+  },
+  {
+    "name": "gc_moved_pages",
+    "label": "Pages moved, replay",
+    "unit": "count",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Valid pages of 4,096 bytes that garbage collection moved during the replay. Simulated drives only.",
+    "chapter": "Inside the drive",
+    "in_summary": true
+  },
+  {
+    "name": "erased_superblocks",
+    "label": "Superblocks erased, replay",
+    "unit": "count",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Superblocks that the drive erased during the replay. Simulated drives only.",
     "chapter": "Inside the drive",
     "in_summary": true
   },
@@ -988,6 +1078,26 @@ export const METRICS = [
     "better": "lower",
     "scaling": "kept",
     "explanation": "Pages programmed into NAND for each page the host wrote, counted by the simulated drive or by the drive's own counters. Unknown if the drive counts no NAND writes.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "<test>.<step>.gc_moved_pages",
+    "label": "Pages moved",
+    "unit": "count",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Valid pages of 4,096 bytes that garbage collection moved in the step. Simulated drives only.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "<test>.<step>.erased_superblocks",
+    "label": "Superblocks erased",
+    "unit": "count",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Superblocks that the drive erased in the step. Simulated drives only.",
     "chapter": "By test and step",
     "in_summary": false
   },
