@@ -279,7 +279,7 @@ fn any_csv_is_read_by_its_columns_and_a_wrong_unit_is_questioned() {
 #[test]
 fn what_a_drive_or_the_catalogue_does_not_have_is_refused_first() {
     let lab = Lab::new();
-    let sweep = "metrics = [\"latency_ns_p9x\"]\n[fixed]\ndrive = \"ideal\"\ntest = \"replay\"\n\
+    let sweep = "metrics = [\"latency_ns_p9x\"]\n[fixed]\ndrive = \"samsung-840-pro-256gb\"\ntest = \"replay\"\n\
                  [vary]\n\"gc.policy\" = [\"greedy\", \"cost-benefit\"]\n";
     std::fs::write(lab.path("typo.toml"), sweep).expect("a sweep");
     let answer = Answer::of(lab.command(&["sweep", "typo.toml", "--output"]).arg(lab.path("out")));
@@ -290,7 +290,7 @@ fn what_a_drive_or_the_catalogue_does_not_have_is_refused_first() {
                     span=\"10%\"\nqueue_depth=16\nrate=\"1800\"\nplacement=1\n";
     std::fs::write(lab.path("handles.toml"), workload).expect("a workload");
     let library = lab.library();
-    let mut run = lab.command(&["run", "workload", "sim:ideal?scale=1/64", "--workload"]);
+    let mut run = lab.command(&["run", "workload", "sim:samsung-840-pro-256gb?scale=1/256", "--workload"]);
     run.arg(lab.path("handles.toml")).arg("--library").arg(&library);
     let answer = Answer::of(&mut run);
     answer.must_exit_with(5);
