@@ -134,8 +134,12 @@ impl<'a> Trial<'a> {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(args).current_dir(self.checkout.path(""));
         cargo.env("CARGO_TARGET_DIR", &self.checkout.target_dir);
-        // Nobody reads a backtrace.
+        // Nobody reads a backtrace, and what is slow to build runs but a moment.
         cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
+        for package in ["sim", "sim-trial", "load", "expose"] {
+            cargo.arg("--config");
+            cargo.arg(format!("profile.dev.package.ssdlab-{package}.opt-level=0"));
+        }
         cargo
     }
 

@@ -12,10 +12,12 @@ use base::OpKind;
 use io::{OpenOptions, RealTarget, open_file};
 use load::trace::store::TraceWriter;
 use load::trace::{Flags, Record, TraceInfo};
+use result::store::RunDir;
 use run::span::SpanRequest;
 use run::{Event, Outcome, Request, RunError};
 use target::IoError;
 use target::capability::Deallocate as _;
+use target::scripted::{Reply, ScriptedTarget};
 
 use common::{request, run_quietly, run_with, settings, test};
 
@@ -108,4 +110,16 @@ fn the_fence_stands_at_the_end_of_the_span() {
     target.deallocate(0, MIB).unwrap();
     let beyond = target.deallocate(MIB, 4096).unwrap_err().to_string();
     assert!(beyond.contains("inside the 1048576 bytes granted"), "{beyond}");
+}
+
+#[test]
+fn a_run_that_is_over_is_not_continued() {
+    let library = tempfile::tempdir().unwrap();
+    let settings = settings("duration=2s steady_from=1s");
+    let first = request(library.path(), test("consistency"), &settings);
+    let target = || ScriptedTarget::new(MIB, Reply::after_ns(1_000_000));
+    let whole = run_quietly(&mut target(), &first).unwrap();
+    let resume = Some(RunDir::open(&whole.dir).unwrap());
+    let again = run_quietly(&mut target(), &Request { resume, ..first }).map(drop);
+    assert!(again.unwrap_err().to_string().contains("is complete"));
 }
