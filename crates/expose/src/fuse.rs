@@ -47,6 +47,16 @@ pub enum FuseError {
         /// The words behind its name.
         reason: String,
     },
+    /// The mount of a server that was killed.
+    #[error(
+        "{} is the mount of a server that has died; `fusermount3 -u DIRECTORY`, or `umount DIRECTORY` as root, \
+         frees the directory",
+        directory.display()
+    )]
+    Dead {
+        /// The directory.
+        directory: PathBuf,
+    },
     /// The system refuses the mount.
     #[error("a mount at {}: {source}", directory.display())]
     Mount {
@@ -73,11 +83,13 @@ impl Mounted {
     /// [`FuseError`], and nothing is mounted.
     pub fn at(directory: &Path, shared: Arc<Shared>) -> Result<Self, FuseError> {
         let refusal = |reason: String| FuseError::Directory { directory: directory.into(), reason };
-        let mut entries =
-            directory.read_dir().map_err(|error| refusal(format!("has no entries: {error}")))?;
-        if entries.next().is_some() {
+        // What is unmounted later is what was mounted, wherever a link leads then.
+        let place = directory.canonicalize().map_err(|error| unusable(directory, &error))?;
+        let entries = place.read_dir().map_err(|error| unusable(directory, &error))?;
+        if entries.into_iter().next().is_some() {
             return Err(refusal("is not empty".to_owned()));
         }
+        let directory = place.as_path();
         let fail = |source| FuseError::Mount { directory: directory.to_owned(), source };
         let mut config = Config::default();
         config.mount_options = vec![
@@ -143,6 +155,16 @@ impl Mounted {
             ended => ended,
         }
     }
+}
+
+/// The refusal of a directory that cannot be read.
+fn unusable(directory: &Path, error: &io::Error) -> FuseError {
+    let directory = directory.to_owned();
+    // A server that was killed leaves its mount, which nobody answers.
+    if error.raw_os_error() == Some(rustix::io::Errno::NOTCONN.raw_os_error()) {
+        return FuseError::Dead { directory };
+    }
+    FuseError::Directory { directory, reason: format!("has no entries: {error}") }
 }
 
 /// The file system.

@@ -17,6 +17,7 @@ mod ends {
 mod exposed {
     mod cuts;
     mod fuse;
+    mod fuse_hostile;
     mod nbd;
     mod server;
 }

@@ -209,7 +209,7 @@ impl Fronts {
 
 fn mount(directory: &Path, shared: &Arc<Shared>) -> Result<Mounted, IoError> {
     Mounted::at(directory, Arc::clone(shared)).map_err(|error| match error {
-        FuseError::Directory { .. } => IoError::Usage(error.to_string()),
+        FuseError::Directory { .. } | FuseError::Dead { .. } => IoError::Usage(error.to_string()),
         FuseError::Mount { ref source, .. } if source.kind() == ErrorKind::PermissionDenied => {
             IoError::Unsupported(format!("{error}; run as root, or install fusermount3"))
         }
