@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use base::file::open_regular;
@@ -30,6 +31,18 @@ const BATCH_ROWS: usize = 1 << 16;
 pub(super) const SERIES_ROWS_PER_BYTE_MAX: u64 = 1;
 pub(super) const LATENCY_ROWS_PER_BYTE_MAX: u64 = 64;
 
+/// Most rows of `series.parquet`: seven weeks of seconds. Each takes some hundred bytes of memory,
+/// whatever it takes in the file, whose length an empty part can make as large as the disk permits.
+pub(super) const SERIES_ROWS_MAX: u64 = 1 << 22;
+/// Most rows of `latency.parquet`: a week of seconds with a hundred bins each.
+pub(super) const LATENCY_ROWS_MAX: u64 = 1 << 26;
+
+/// Longest description of the content at the end of a file: 2,000 phases have about 10 MB. In memory
+/// it is some hundred times as large.
+const FOOTER_BYTES_MAX: u32 = 32 << 20;
+/// Length of the description and `PAR1`, the last bytes of a file.
+const TAIL_BYTES: u64 = 8;
+
 /// One of the Parquet files of a run directory.
 pub(super) struct RowFile {
     path: PathBuf,
@@ -45,6 +58,7 @@ impl RowFile {
     pub(super) fn open(path: &Path, rows_per_byte_max: u64) -> Result<Self, StoreError> {
         let file = open_regular(path).map_err(StoreError::io("read", path))?;
         let length_bytes = file.metadata().map_err(StoreError::io("read", path))?.len();
+        check_footer(path, &file, length_bytes)?;
         let reader = SerializedFileReader::new(file).map_err(|error| damaged(path, &error))?;
         let mut rows_left = length_bytes.saturating_mul(rows_per_byte_max);
         for group in reader.metadata().row_groups() {
@@ -59,6 +73,17 @@ impl RowFile {
         Ok(Self { path: path.to_owned(), reader })
     }
 
+    /// Makes sure that the rows fit into memory.
+    pub(super) fn check_rows(&self, rows_max: u64) -> Result<(), StoreError> {
+        let groups = self.reader.metadata().row_groups().iter();
+        let rows: u64 = groups.map(|group| group.num_rows().unsigned_abs()).sum();
+        if rows <= rows_max {
+            return Ok(());
+        }
+        let reason = format!("it claims {rows} rows, and no run has more than {rows_max}");
+        Err(StoreError::Parquet { path: self.path.clone(), reason })
+    }
+
     /// Whether the file has a column of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         let schema = self.reader.metadata().file_metadata().schema_descr();
@@ -68,10 +93,9 @@ impl RowFile {
     /// The rows of `series.parquet` that belong to one phase.
     pub(super) fn seconds(&self, phase_index: usize) -> Result<Vec<SecondRow>, StoreError> {
         self.phase_rows(phase_index, |group, rows| {
-            let mut seconds = vec![SecondRow::default(); rows];
-            for (row, second) in seconds.iter_mut().zip(self.numbers(group, "second", rows)?) {
-                row.second = second;
-            }
+            let of_second = |second| SecondRow { second, ..SecondRow::default() };
+            let mut seconds: Vec<SecondRow> =
+                self.numbers(group, "second", rows)?.into_iter().map(of_second).collect();
             self.fill(group, &SERIES, &mut seconds)?;
             Ok(seconds)
         })
@@ -303,6 +327,23 @@ impl RowFile {
     pub(super) fn column_error(&self, column: &str, reason: String) -> StoreError {
         StoreError::Column { path: self.path.clone(), column: column.to_owned(), reason }
     }
+}
+
+/// Checks the length of the description at the end of the file.
+fn check_footer(path: &Path, mut file: &File, length_bytes: u64) -> Result<(), StoreError> {
+    // A shorter file is refused by the reader of Parquet.
+    let Some(at) = length_bytes.checked_sub(TAIL_BYTES) else { return Ok(()) };
+    let mut tail = [0; 4];
+    let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut tail));
+    read.map_err(StoreError::io("read", path))?;
+    let footer_bytes = u32::from_le_bytes(tail);
+    if footer_bytes <= FOOTER_BYTES_MAX {
+        return Ok(());
+    }
+    let reason = format!(
+        "it claims a description of {footer_bytes} bytes, and no run has more than {FOOTER_BYTES_MAX}"
+    );
+    Err(StoreError::Parquet { path: path.to_owned(), reason })
 }
 
 /// Checks that a column chunk lies within the file; the Parquet reader assumes this.

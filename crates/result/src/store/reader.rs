@@ -10,7 +10,10 @@ use serde::Deserialize;
 
 use super::checksum::{self, latency_columns, series_columns};
 use super::columns::{Column, SERIES};
-use super::decode::{LATENCY_ROWS_PER_BYTE_MAX, RowFile, SERIES_ROWS_PER_BYTE_MAX, guarded};
+use super::decode::{
+    LATENCY_ROWS_MAX, LATENCY_ROWS_PER_BYTE_MAX, RowFile, SERIES_ROWS_MAX,
+    SERIES_ROWS_PER_BYTE_MAX, guarded,
+};
 use super::dir::{Dir, Thing};
 use super::seal::{self, Seal};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
@@ -144,9 +147,16 @@ impl RunDir {
     ) -> Result<T, StoreError> {
         let path = self.path.join(name);
         self.check_file(name, &path)?;
-        let rows_per_byte_max =
-            if name == SERIES_FILE { SERIES_ROWS_PER_BYTE_MAX } else { LATENCY_ROWS_PER_BYTE_MAX };
-        guarded(&path, || read(&RowFile::open(&path, rows_per_byte_max)?))
+        let (rows_per_byte_max, rows_max) = if name == SERIES_FILE {
+            (SERIES_ROWS_PER_BYTE_MAX, SERIES_ROWS_MAX)
+        } else {
+            (LATENCY_ROWS_PER_BYTE_MAX, LATENCY_ROWS_MAX)
+        };
+        guarded(&path, || {
+            let file = RowFile::open(&path, rows_per_byte_max)?;
+            file.check_rows(rows_max)?;
+            read(&file)
+        })
     }
 
     /// Makes sure that a Parquet file is intact, if `run.json` says that it has a checksum; once,
