@@ -2,12 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use base::Bytes;
+use base::text::shortened_words;
 use run::RunError;
 use serde::Deserialize;
 use toml::Value;
 
 /// The most points of a sweep.
 const POINTS_MAX: u64 = 1_000_000;
+/// The most bytes of the texts of all runs; those of a million points of ten values take half.
+const TEXT_BYTES_MAX: u64 = 1 << 30;
+/// Memory of a text beside its bytes.
+const TEXT_BYTES: u64 = 40;
 
 /// A sweep, as its file describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -102,7 +108,8 @@ impl Spec {
     /// # Errors
     /// [`RunError::Usage`] with the place of the fault.
     pub fn parse(text: &str) -> Result<Self, RunError> {
-        let spec: Self = toml::from_str(text).map_err(|error| usage(format!("{error}")))?;
+        let spec: Self =
+            toml::from_str(text).map_err(|error| usage(shortened_words(&error.to_string())))?;
         spec.check()?;
         Ok(spec)
     }
@@ -129,6 +136,17 @@ impl Spec {
         let runs = self.runs_count()?;
         if !(1..=POINTS_MAX).contains(&runs) {
             return Err(usage(format!("{runs} runs; expected 1 to {POINTS_MAX}")));
+        }
+        let texts = self.fixed.values().map(|value| text_bytes(std::slice::from_ref(value)));
+        let texts = texts.chain(self.vary.values().map(Axis::text_bytes));
+        let bytes = texts.fold(0, u64::saturating_add).saturating_mul(runs);
+        if bytes > TEXT_BYTES_MAX {
+            return Err(usage(format!(
+                "the values of {runs} runs take {} of memory, and may take {}; expected fewer runs, fewer \
+                 values or shorter texts",
+                Bytes(bytes).rounded(),
+                Bytes(TEXT_BYTES_MAX).rounded()
+            )));
         }
         self.check_adaptive()
     }
@@ -213,9 +231,17 @@ impl Axis {
         match self {
             Self::Listed(values) => values.len() as u64,
             Self::Range(range) if range.is_whole() => {
-                range.ends().map_or(1, |(from, to)| (to - from) as u64 + 1)
+                range.ends().map_or(1, |(from, to)| ((to - from) as u64).saturating_add(1))
             }
             Self::Range(_) => u64::MAX,
+        }
+    }
+
+    /// Memory of its longest text.
+    fn text_bytes(&self) -> u64 {
+        match self {
+            Self::Listed(values) => text_bytes(values),
+            Self::Range(_) => TEXT_BYTES,
         }
     }
 
@@ -246,9 +272,12 @@ impl Range {
     fn check(&self, name: &str, design: Design) -> Result<(), RunError> {
         let wrong = |rule: &str| usage(format!("`{name}`: {rule}"));
         let ends = self.ends().filter(|(from, to)| from.is_finite() && to.is_finite() && from < to);
-        let Some((from, _)) = ends else {
+        let Some((from, to)) = ends else {
             return Err(wrong("expected numbers with from < to; texts go into a list"));
         };
+        if !(to - from).is_finite() {
+            return Err(wrong("expected ends whose difference is a number"));
+        }
         if self.log && from <= 0.0 {
             return Err(wrong("a logarithmic interval begins above 0"));
         }
@@ -276,6 +305,12 @@ pub(super) fn text(name: &str, value: &Value) -> Result<String, RunError> {
             other.type_str()
         ))),
     }
+}
+
+/// Memory of the longest of some texts.
+fn text_bytes(values: &[Value]) -> u64 {
+    let length = |value: &Value| value.as_str().map_or(0, str::len) as u64;
+    values.iter().map(length).max().unwrap_or_default() + TEXT_BYTES
 }
 
 /// A fault of the description.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::Bytes;
 use result::bench::FigureMark;
 use result::schema::{Mark, Request, RunStatus, Setting};
+use base::text::shortened;
 use run::RunError;
 use serde::{Deserialize, Serialize};
 use target::TargetSpec;
@@ -123,7 +124,7 @@ fn target(drive: &str, keys: &BTreeMap<String, String>) -> Result<String, RunErr
     if let Some(bad) =
         pairs.iter().chain([&drive.to_owned()]).find(|it| it.contains(['&', '?', '#']))
     {
-        return Err(usage(format!("`{bad}` cannot stand in a target string")));
+        return Err(usage(format!("`{}` cannot stand in a target string", shortened(bad))));
     }
     let mark = if pairs.is_empty() { "" } else { "?" };
     Ok(format!("sim:{}{mark}{}", drive.trim_start_matches("sim:"), pairs.join("&")))
