@@ -23,7 +23,7 @@ const READERS: [(&str, Read); 9] = [
 ];
 
 fn read_fio(paths: &[PathBuf]) -> Result<Vec<Sheet>, ImportError> {
-    fio::read(paths).map(|sheet| vec![sheet])
+    fio::read(paths, &[])
 }
 
 /// A sound job of random writes: the last reader has the log of it.
@@ -44,8 +44,8 @@ pub(crate) fn read(data: &[u8]) {
     let Ok(sheets) = read(&paths) else { return };
     let library = place.path().join("library");
     for sheet in sheets.into_iter().take(3) {
-        let call = Call { drive: Some("drive".to_owned()), ..Call::default() };
-        let Ok(dir) = write(&library, sheet, &call) else { continue };
+        let sheet = Sheet { drive: Some("drive".to_owned()), ..sheet };
+        let Ok(dir) = write(&library, sheet, &Call::default()) else { continue };
         let dir = RunDir::open(&dir).expect("what was written can be read");
         let page = build("title", &[dir]).expect("the page of a sound run");
         let _ = serde_json::to_vec(&page).expect("a document");

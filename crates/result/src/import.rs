@@ -4,6 +4,7 @@
 //! becomes a run directory in one place ([`write`]), so that every format is labelled alike.
 
 pub mod cdm;
+mod date;
 mod error;
 pub mod fio;
 mod input;
@@ -12,7 +13,7 @@ mod sheet;
 mod write;
 
 pub use error::ImportError;
-pub use sheet::{Sheet, Step};
+pub use sheet::{Sheet, Step, name_drives};
 pub use write::{Call, write};
 
 /// Name of the test of imported runs.

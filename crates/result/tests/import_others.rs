@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use result::import::{Call, ImportError, Sheet, cdm, phoronix, write};
+use result::import::{Call, ImportError, Sheet, cdm, name_drives, phoronix, write};
 use result::store::RunDir;
 
 fn read(
@@ -61,7 +61,9 @@ fn each_system_of_a_result_file_is_a_run() {
     assert!(run.warnings.iter().any(|text| text.contains("MiB/s")));
     let rates = run.tables.iter().find(|table| table.name == "values_MB_s").unwrap();
     assert_eq!(rates.rows[0].values, [Some(357.0)]);
-    assert!(!run.metrics.keys().any(|name| name.ends_with("mb_per_s")), "MiB/s are no MB/s");
+    // 91,400 commands of 4 KiB a second are 357 MiB/s.
+    let name = "imported.fio_Type_Random_Read_-_Block_Size_4KB_2.mb_per_s";
+    assert_eq!(run.metrics.get(name), Some(&Some(357.0 * 1.048_576)), "{:?}", run.metrics);
     assert_eq!(runs[1].run().tables[0].rows[0].values, [Some(12.5)]);
 }
 
@@ -74,6 +76,19 @@ fn the_json_of_a_result_file_says_the_same() {
     let [sheet] = &read(phoronix::read, "r.json", json).unwrap()[..] else { panic!("one system") };
     assert_eq!(sheet.drive.as_deref(), Some("500GB ACME SSD"));
     assert_eq!(sheet.steps[0].metrics["fio_Random_Read.iops"], Some(91_400.5));
+}
+
+#[test]
+fn entities_of_hostile_xml_are_neither_expanded_nor_fetched() {
+    let mut bomb = "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a0 \"aaaaaaaaaa\">".to_owned();
+    for level in 1..40 {
+        let before = format!("&a{};", level - 1).repeat(10);
+        bomb += &format!("<!ENTITY a{level} \"{before}\">");
+    }
+    bomb += "<!ENTITY file SYSTEM \"file:///etc/hostname\"><!ENTITY far SYSTEM \"http://127.0.0.1:9/x\">]>";
+    let body = COMPOSITE.split_once("?>").unwrap().1.replace("box B", "&a39;&file;&far;");
+    let sheets = read(phoronix::read, "composite.xml", &(bomb + &body)).unwrap();
+    assert_eq!(sheets[1].drive.as_deref(), Some("&a39;&file;&far;"));
 }
 
 #[test]
@@ -100,8 +115,13 @@ fn crystal_disk_mark_becomes_a_run_with_a_name() {
     let sheet = sheets.pop().unwrap();
     let error = write(library.path(), sheet.clone(), &Call::default()).unwrap_err().to_string();
     assert!(error.contains("--drive NAME"), "{error}");
-    let call = Call { drive: Some("ACME".to_owned()), ..Call::default() };
-    let run = RunDir::open(&write(library.path(), sheet, &call).unwrap()).unwrap().run().clone();
+    let mut sheets = [sheet];
+    name_drives(&mut sheets, &["ACME".to_owned()]).unwrap();
+    let [sheet] = sheets;
+    let run = RunDir::open(&write(library.path(), sheet, &Call::default()).unwrap())
+        .unwrap()
+        .run()
+        .clone();
     assert_eq!(run.metrics["imported.randread_4KiB_qd32_jobs16.iops"], Some(999_670.2));
     assert_eq!(run.origin.unwrap().tool, "CrystalDiskMark 8.0.4");
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use device::host::shell::quoted;
-use result::import::{Call, ImportError, Sheet, cdm, fio, phoronix, write};
+use result::import::{Call, cdm, fio, name_drives, phoronix, write};
 use result::store::dir::sweep;
 use result::store::{RunDir, preflight};
 
@@ -14,20 +14,21 @@ use crate::args::import::{ImportArgs, ImportCommand};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 
-/// Reads files as the results of one or more drives.
-type Read = fn(&[PathBuf]) -> Result<Vec<Sheet>, ImportError>;
-
 pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
-    let (format, read): (_, Read) = match command {
-        ImportCommand::Fio(_) => ("fio", |paths| Ok(vec![fio::read(paths)?])),
-        ImportCommand::Phoronix(_) => ("phoronix", phoronix::read),
-        ImportCommand::Cdm(_) => ("cdm", cdm::read),
-    };
     let args = command.args();
-    let sheets = read(&args.paths)?;
+    let (format, hosts, mut sheets): (_, &[String], _) = match command {
+        ImportCommand::Fio(own) => ("fio", &own.host, fio::read(&args.paths, &own.host)?),
+        ImportCommand::Phoronix(_) => ("phoronix", &[], phoronix::read(&args.paths)?),
+        ImportCommand::Cdm(_) => ("cdm", &[], cdm::read(&args.paths)?),
+    };
+    name_drives(&mut sheets, &args.drive)?;
+    if let Some(sheet) = sheets.iter().find(|sheet| sheet.drive.is_none()) {
+        // Before the first run directory, so that all are written or none.
+        return Err(sheet.without_name().into());
+    }
     preflight(&args.place.library, 0)?;
     sweep(&args.place.library);
-    let call = call(format, args);
+    let call = call(format, args, hosts);
     let mut dirs = Vec::new();
     for sheet in sheets {
         dirs.push(write(&args.place.library, sheet, &call)?);
@@ -36,19 +37,19 @@ pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     Ok(EXIT_DONE)
 }
 
-fn call(format: &str, args: &ImportArgs) -> Call {
-    let option = |name: &str, value: &Option<String>| {
+fn call(format: &str, args: &ImportArgs, hosts: &[String]) -> Call {
+    let option = |name: &str, value: &[String]| {
         value.iter().flat_map(|value| [name.to_owned(), value.clone()]).collect::<Vec<_>>()
     };
     let words = [
         ["ssdlab", "import", format].map(str::to_owned).to_vec(),
         args.paths.iter().map(|path| path.display().to_string()).collect(),
         option("--drive", &args.drive),
-        option("--firmware", &args.firmware),
+        option("--host", hosts),
+        option("--firmware", args.firmware.as_slice()),
         args.simulated.then(|| "--simulated".to_owned()).into_iter().collect(),
     ];
     Call {
-        drive: args.drive.clone(),
         firmware: args.firmware.clone(),
         is_simulated: args.simulated,
         command: words.concat().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),

@@ -3,8 +3,8 @@
 //!
 //! A file holds one or more systems; each becomes a run. The suite gives a value for each result
 //! and the scale in words. Values in IOPS and MB/s become figures; all values stand in tables. The
-//! profile `pts/fio` prints MiB/s under the name MB/s (`results-definition.xml`), so that its rates
-//! stay out of the figures.
+//! profile `pts/fio` prints KiB/s or MiB/s under the name MB/s, by its version. Beside a value in IOPS of
+//! the same test with its block size, the unit is certain; else such a rate stays out of the figures.
 //!
 //! Formats: `pts-core/objects/pts_result_file*.php` of phoronix-test-suite.
 
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use base::text::shortened;
 
 use super::sheet::{Names, Sheet, Step, word};
-use super::{ImportError, input};
+use super::{ImportError, date, input};
 use crate::schema::{Metrics, Table, TableColumn, TableRow};
 
 const FILE_BYTES_MAX: u64 = 32 << 20;
@@ -41,6 +41,8 @@ struct System {
     /// `Processor: ..., Disk: ...`
     hardware: String,
     software: String,
+    /// Date and time of the measurement, without a zone; empty if unknown.
+    time: String,
 }
 
 /// One result with a value for each system.
@@ -63,7 +65,7 @@ struct TestResult {
 /// For a file that is neither form, or is damaged, or has too many systems.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<Sheet>, ImportError> {
     let mut sheets = Vec::new();
-    for path in input::files(paths)? {
+    for path in input::files(paths)?.0 {
         let text = input::text(&path, "result file of Phoronix", FILE_BYTES_MAX)?;
         let is_json = text.trim_start().starts_with('{');
         let read = if is_json { json::read(&text) } else { xml::read(&text) };
@@ -97,21 +99,34 @@ impl ResultFile {
 
     fn sheet(&self, system: &System) -> Sheet {
         let (mut names, mut steps, mut rows) = (Names::default(), Vec::new(), BTreeMap::new());
+        let (mut has_unknown_unit, mut has_odd_unit) = (false, false);
         for result in &self.results {
             let own = result.values.iter().find(|(name, _)| *name == system.name);
             let Some(value) = own.and_then(|(_, text)| number(text)) else { continue };
             let name =
                 names.unique(&word(&format!("{} {}", result.short_name(), result.description)));
-            steps.push(result.step(&name, value));
+            let unit_bytes = result.fio_unit_bytes(value, self.iops_beside(result, system));
+            steps.push(result.step(&name, value, unit_bytes));
+            has_unknown_unit |= result.is_rate_of_fio() && unit_bytes.is_none();
+            has_odd_unit |= unit_bytes.is_some();
             let label = format!("{} {}", result.title, result.description);
             let row = TableRow { label: shortened(label.trim()), values: vec![Some(value)] };
             rows.entry(result.scale.clone()).or_insert_with(Vec::new).push(row);
         }
-        let from_fio = self.results.iter().any(TestResult::prints_mib_as_mb);
-        let warning = from_fio.then(|| {
-            "pts/fio prints MiB/s under the name MB/s: these rates are in the tables as printed"
-                .to_owned()
-        });
+        let warnings = [
+            has_unknown_unit.then(|| {
+                "pts/fio prints KiB/s or MiB/s under the name MB/s: rates without IOPS beside them are in the tables \
+                 as printed"
+                    .to_owned()
+            }),
+            has_odd_unit.then(|| {
+                "pts/fio prints KiB/s or MiB/s under the name MB/s: the rates here are decimal, by the IOPS beside them"
+                    .to_owned()
+            }),
+            system.several_disks().map(|disks| {
+                format!("the system has several disks ({disks}), and the results do not tell which one was measured: --drive")
+            }),
+        ];
         Sheet {
             format: "phoronix",
             tool: if self.client.is_empty() {
@@ -123,13 +138,35 @@ impl ResultFile {
             environment: system.environment(),
             tables: rows.into_iter().map(|(scale, rows)| table(&scale, rows)).collect(),
             steps,
-            warnings: warning.into_iter().collect(),
+            warnings: warnings.into_iter().flatten().collect(),
+            aliases: vec![shortened(&system.name)],
+            started_unix_ns: date::unix_ns(&system.time),
             ..Sheet::default()
         }
     }
 }
 
+impl ResultFile {
+    /// The IOPS of the same test of a system, or `None` without such a result.
+    fn iops_beside(&self, rate: &TestResult, system: &System) -> Option<f64> {
+        let is_same = |other: &&TestResult| {
+            (&other.test, &other.description) == (&rate.test, &rate.description)
+                && other.scale == "IOPS"
+        };
+        let beside = self.results.iter().find(is_same)?;
+        let (_, text) = beside.values.iter().find(|(name, _)| *name == system.name)?;
+        number(text)
+    }
+}
+
 impl System {
+    /// The disks of the hardware line if there are several, or `None`.
+    fn several_disks(&self) -> Option<String> {
+        let disks = self.hardware.split(", ").find_map(|part| part.strip_prefix("Disk: "))?;
+        let is_several = disks.contains(" + ") || disks.contains(" x ");
+        is_several.then(|| shortened(disks))
+    }
+
     /// The disk of the hardware line, or the name of the system.
     fn drive(&self) -> String {
         let disk = self.hardware.split(", ").find_map(|part| part.strip_prefix("Disk: "));
@@ -154,17 +191,40 @@ impl TestResult {
         name.rsplit_once('-').and_then(version).map_or(name, |end| &name[..end])
     }
 
-    fn prints_mib_as_mb(&self) -> bool {
+    /// Whether it is a rate of `pts/fio`, whose unit is not the one that it is headed with.
+    fn is_rate_of_fio(&self) -> bool {
         self.short_name() == "fio" && self.scale == "MB/s"
     }
 
-    fn step(&self, name: &str, value: f64) -> Step {
-        let end = match self.scale.as_str() {
-            "IOPS" => Some("iops"),
-            "MB/s" if !self.prints_mib_as_mb() => Some("mb_per_s"),
+    /// Bytes of the unit of a rate of `pts/fio`, by the IOPS of the same test and the block size in its
+    /// description; `None` if they do not tell it.
+    fn fio_unit_bytes(&self, value: f64, iops: Option<f64>) -> Option<f64> {
+        const UNITS: [f64; 3] = [1024.0, 1e6, 1_048_576.0];
+        const DIFFERENCE: f64 = 0.02;
+        let (_, rest) =
+            self.description.split_once("Block Size: ").filter(|_| self.is_rate_of_fio())?;
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let (number, unit) = rest.split_at(digits);
+        let shift = match unit.chars().next()? {
+            'K' => 10,
+            'M' => 20,
+            _ => return None,
+        };
+        let block = number.parse::<u32>().ok().filter(|number| *number > 0)?;
+        let bytes_per_s = iops? * f64::from(block) * f64::from(1_u32 << shift);
+        let is_it = |unit: &&f64| (value * **unit / bytes_per_s - 1.0).abs() <= DIFFERENCE;
+        UNITS.iter().find(is_it).copied()
+    }
+
+    /// The step of a value; `unit_bytes` are those of the unit of a rate of `pts/fio`, if they are known.
+    fn step(&self, name: &str, value: f64, unit_bytes: Option<f64>) -> Step {
+        let figure = match (self.scale.as_str(), unit_bytes) {
+            ("IOPS", _) => Some(("iops", value)),
+            ("MB/s", Some(bytes)) => Some(("mb_per_s", value * bytes / 1e6)),
+            ("MB/s", None) if !self.is_rate_of_fio() => Some(("mb_per_s", value)),
             _ => None,
         };
-        let figure = end.map(|end| (format!("{name}.{end}"), Some(value)));
+        let figure = figure.map(|(end, value)| (format!("{name}.{end}"), Some(value)));
         let what = format!("{} {}, {}: {}", self.title, self.version, self.test, self.description);
         Step {
             name: name.to_owned(),

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::text::{shortened, shortened_words};
+
+use super::ImportError;
 use crate::rows::PhaseRows;
 use crate::schema::{Mark, Metrics, Table};
 
@@ -20,6 +23,8 @@ pub struct Sheet {
     pub tool: String,
     /// Name of the drive, or `None` if the files do not tell it.
     pub drive: Option<String>,
+    /// Names by which a call may mean this drive: those that its files have for it.
+    pub aliases: Vec<String>,
     /// Start of the measurement, ns since the Unix epoch, or `None` if the files do not tell it.
     pub started_unix_ns: Option<u64>,
     /// The machine, label to value.
@@ -34,6 +39,15 @@ pub struct Sheet {
     pub warnings: Vec<String>,
     /// The files that were read.
     pub files: Vec<String>,
+}
+
+impl Sheet {
+    /// The refusal of a sheet whose drive has no name.
+    #[must_use]
+    pub fn without_name(&self) -> ImportError {
+        let files = self.files.join(", ");
+        ImportError::Usage(format!("{files}: no name of a drive in it; give one with --drive NAME"))
+    }
 }
 
 /// One measurement: it becomes a phase.
@@ -53,6 +67,8 @@ pub struct Step {
     pub bytes: u64,
     /// Commands that failed.
     pub errors: u64,
+    /// Whether it failed before its end.
+    pub is_failed: bool,
     /// Rows and histogram bins.
     pub rows: PhaseRows,
     /// Whether the rows are seconds of random writes, which the graphs of a page are for.
@@ -61,6 +77,47 @@ pub struct Step {
     pub metrics: Metrics,
     /// Reservations about single figures, under the same names.
     pub marks: Vec<Mark>,
+}
+
+/// Gives the drives the names of a call: `NAME` for the only one, `NAME=ALIAS` for one of several.
+///
+/// # Errors
+/// If a name fits none of the drives, or one name is to stand for several.
+pub fn name_drives(sheets: &mut [Sheet], names: &[String]) -> Result<(), ImportError> {
+    let aliases: Vec<_> = sheets.iter().flat_map(|sheet| sheet.aliases.clone()).collect();
+    let known = shortened_words(&aliases.join(", "));
+    for name in names {
+        let parts = name.rsplit_once('=').filter(|(_, alias)| !alias.is_empty());
+        let parts = parts.filter(|_| !aliases.is_empty());
+        match (parts, sheets.len()) {
+            (Some((own, alias)), _) => {
+                let meant =
+                    sheets.iter_mut().filter(|sheet| sheet.aliases.iter().any(|a| a == alias));
+                let mut count = 0;
+                meant.for_each(|sheet| {
+                    sheet.drive = Some(own.to_owned());
+                    count += 1;
+                });
+                if count == 0 {
+                    let alias = shortened(alias);
+                    let words = format!(
+                        "--drive {}: nothing of `{alias}` in the files; expected one of {known}",
+                        shortened(name)
+                    );
+                    return Err(ImportError::Usage(words));
+                }
+            }
+            (None, 1) if names.len() == 1 => sheets[0].drive = Some(name.clone()),
+            (None, _) => {
+                return Err(ImportError::Usage(format!(
+                    "--drive {}: the files are of several drives ({known}); give --drive NAME={} and so on",
+                    shortened(name),
+                    aliases.first().map_or("FILENAME", String::as_str)
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Text as a part of a metric's name: letters, digits, `_` and `-`, in lower case unless it is a

@@ -24,8 +24,6 @@ const ROWS_MIN: usize = 10;
 /// Additions of the caller to the files of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
-    /// Name of the drive, or `None` if the files are to tell it.
-    pub drive: Option<String>,
     /// Firmware of the drive, or `None` if it is unknown.
     pub firmware: Option<String>,
     /// Whether the drive was a simulated one.
@@ -78,13 +76,14 @@ fn run_of(sheet: Sheet, call: &Call) -> Result<(Run, Vec<PhaseRows>), ImportErro
     let length_ns = sheet.steps.iter().map(|step| step.start_ns.saturating_add(step.duration_ns));
     let length_ns = length_ns.max().unwrap_or(0);
     let unknown = unknown(&sheet, call);
+    let is_failed = sheet.steps.iter().any(|step| step.is_failed);
     let mut run = Run {
         schema_version: SCHEMA_VERSION,
         run_id: String::new(),
         tool_version: call.tool_version.clone(),
         suite_version: 0,
         test: IMPORTED.to_owned(),
-        status: RunStatus::Complete,
+        status: if is_failed { RunStatus::Failed } else { RunStatus::Complete },
         started_unix_ns,
         finished_unix_ns: started_unix_ns.saturating_add(length_ns),
         target,
@@ -171,10 +170,7 @@ fn check(step: &Step) -> Result<(), ImportError> {
 }
 
 fn target(sheet: &Sheet, call: &Call) -> Result<Target, ImportError> {
-    let name = call.drive.clone().or_else(|| sheet.drive.clone()).ok_or_else(|| {
-        let files = sheet.files.join(", ");
-        ImportError::Usage(format!("{files}: no name of a drive in it; give one with --drive NAME"))
-    })?;
+    let name = sheet.drive.clone().ok_or_else(|| sheet.without_name())?;
     let kind = if call.is_simulated { "simulated" } else { IMPORTED };
     Ok(Target {
         kind: kind.to_owned(),
@@ -244,7 +240,7 @@ fn add_step(run: &mut Run, step: Step) -> PhaseRows {
         ios: step.ios,
         bytes: step.bytes,
         errors: step.errors,
-        complete: true,
+        complete: !step.is_failed,
         ..Phase::default()
     });
     step.rows

@@ -43,7 +43,7 @@ fn an_import_of_the_export_has_the_figures_of_the_run() {
     let there = tempfile::tempdir().unwrap();
     let file = there.path().join("fio.json");
     std::fs::write(&file, serde_json::to_vec(&fio(&dir).unwrap()).unwrap()).unwrap();
-    let sheet = import::fio::read(&[file]).unwrap();
+    let sheet = import::fio::read(&[file], &[]).unwrap().remove(0);
     let call = import::Call { tool_version: "ssdlab test".to_owned(), ..import::Call::default() };
     let imported = RunDir::open(&import::write(there.path(), sheet, &call).unwrap()).unwrap();
     let metric = |name: &str| {

@@ -10,7 +10,9 @@ use base::{Histogram, OpKind};
 use super::super::ImportError;
 use super::super::sheet::{Step, word};
 use super::bins;
-use super::document::{Direction, Document, JobStats, Latency, Options};
+use super::data;
+use super::document::{Direction, Document, JobStats, Latency, Options, SteadyState};
+use super::folder;
 use super::log::LogName;
 use super::options::Shape;
 use super::series::Series;
@@ -18,8 +20,6 @@ use crate::rows::{LatencyRow, PhaseRows, SecondRow};
 use crate::schema::{Mark, Metrics};
 use crate::stats::latency::{PERCENTILES, too_few};
 
-/// Synchronous engines keep one command outstanding, whatever the queue depth.
-const SYNC_ENGINES: [&str; 7] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"];
 /// A percentile that only a long job has enough commands for.
 const RARE: (&str, f64) = ("p99999", 99.999);
 const NS_PER_MS: u64 = 1_000_000;
@@ -27,31 +27,45 @@ const NS_PER_MS: u64 = 1_000_000;
 /// Job and its clones.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// File and group: jobs of one group run side by side.
-    pub(super) group: (PathBuf, u64),
+    /// Document and group: jobs of one group run side by side.
+    pub(super) group: (PathBuf, usize, u64),
     /// The JSON file.
     pub(super) path: PathBuf,
-    name: String,
+    /// The machine of a client, or `None` in a run without a server.
+    pub(super) host: Option<String>,
+    /// The name that fio has for it.
+    pub(super) name: String,
     /// Own options and those of all jobs.
     pub(super) options: Options,
     /// The load of one clone.
     pub(super) shape: Shape,
-    has_options: bool,
+    /// Whether its options are known.
+    pub(super) has_options: bool,
+    /// Whether its load is known: its options are, and its data agree with them.
+    pub(super) has_load: bool,
+    /// Percent of the commands by the depth at their issue.
+    pub(super) depth_levels: BTreeMap<String, f64>,
     /// Numbers of its threads in the document, from 1: logs have them in their names.
     threads: std::ops::RangeInclusive<u64>,
-    /// Whether the document is of this job alone.
+    /// Whether the document has this job alone of its host.
     is_alone: bool,
+    /// The last errno; 0 if no command failed the job.
+    error: i64,
     errors: u64,
-    kinds: Vec<(OpKind, Kind)>,
+    steady_state: Option<SteadyState>,
+    /// Commands by kind; without one where fio tells nothing but their sum.
+    pub(super) kinds: Vec<(Option<OpKind>, Kind)>,
     /// The rows of its logs, or `None` without logs.
     pub(super) series: Option<Series>,
+    /// Reasons to trust its name less.
+    doubts: Vec<String>,
 }
 
 /// The commands of one kind: sums over the clones.
 #[derive(Clone, Debug, Default)]
-struct Kind {
-    ios: u64,
-    bytes: u64,
+pub(super) struct Kind {
+    pub(super) ios: u64,
+    pub(super) bytes: u64,
     iops: f64,
     bytes_per_s: f64,
     runtime_ms: u64,
@@ -72,73 +86,103 @@ struct Latencies {
     bins: BTreeMap<u64, u64>,
 }
 
-/// The jobs of a document; clones of one section as one.
+/// The jobs of document number `number` of a file; clones of one section as one.
 ///
 /// # Errors
 /// For bins without a number.
-pub(super) fn of_document(path: &Path, document: Document) -> Result<Vec<Job>, ImportError> {
+pub(super) fn of_document(
+    path: &Path,
+    number: usize,
+    document: Document,
+) -> Result<Vec<Job>, ImportError> {
     let mut jobs: Vec<(JobStats, Job)> = Vec::new();
-    let mut thread = 0_u64;
+    // Each server numbers its threads.
+    let mut threads: BTreeMap<(Option<String>, Option<u64>), u64> = BTreeMap::new();
     for stats in document.jobs {
         let mut options = document.global.clone();
-        options.extend(stats.options.clone());
+        options.extend(stats.options.clone().unwrap_or_default());
         let same = jobs.iter().position(|(other, job)| {
-            let is_clone = other.groupid == stats.groupid && other.jobname == stats.jobname;
+            let is_clone = other.groupid == stats.groupid
+                && other.jobname == stats.jobname
+                && (&other.hostname, other.port) == (&stats.hostname, stats.port);
             is_clone && job.options == options && job.shape.jobs > 1
         });
         let kinds = kinds(path, &stats)?;
+        let thread = threads.entry((stats.hostname.clone(), stats.port)).or_default();
+        let first = thread.saturating_add(1);
         if let Some((_, job)) = same.and_then(|at| jobs.get_mut(at)) {
-            thread = thread.saturating_add(1);
-            job.add_clone(thread, kinds, stats.total_err);
+            *thread = first;
+            job.add_clone(first, kinds, &stats);
             continue;
         }
-        let mut job = Job::new(path, &stats, options, kinds);
-        thread = thread.saturating_add(1);
-        job.threads = thread..=thread;
+        let mut job = Job::new(path, number, &stats, options, kinds);
+        let is_group = job.options.contains_key("group_reporting");
+        let clones = if is_group { u64::from(job.shape.jobs) } else { 1 };
+        *thread = thread.saturating_add(clones);
+        job.threads = first..=*thread;
         jobs.push((stats, job));
     }
+    let servers: Vec<_> =
+        jobs.iter().map(|(stats, _)| (stats.hostname.clone(), stats.port)).collect();
     let mut jobs: Vec<_> = jobs.into_iter().map(|(_, job)| job).collect();
-    if let [only] = jobs.as_mut_slice() {
-        only.is_alone = true;
+    for (job, server) in jobs.iter_mut().zip(&servers) {
+        job.is_alone = servers.iter().filter(|other| *other == server).count() == 1;
+        job.compare_with_data();
     }
     Ok(jobs)
 }
 
-/// The kinds of commands that a job has carried out; all of them together are reads and writes in
-/// unknown shares, which fio's unified report does not tell apart.
-fn kinds(path: &Path, stats: &JobStats) -> Result<Vec<(OpKind, Kind)>, ImportError> {
+/// The kinds of commands that a job has carried out. With `unified_rw_reporting`, fio tells their sum
+/// beside them, or alone.
+fn kinds(path: &Path, stats: &JobStats) -> Result<Vec<(Option<OpKind>, Kind)>, ImportError> {
+    let is_done = |direction: &Direction| direction.total_ios > 0 || direction.io_bytes > 0;
     let own = [
-        (OpKind::Read, Some(&stats.read)),
-        (OpKind::Write, Some(&stats.write)),
-        (OpKind::Deallocate, Some(&stats.trim)),
-        (OpKind::Read, stats.mixed.as_ref()),
+        (OpKind::Read, &stats.read),
+        (OpKind::Write, &stats.write),
+        (OpKind::Deallocate, &stats.trim),
     ];
-    let done = own.into_iter().filter_map(|(op, direction)| Some((op, direction?)));
-    let done = done.filter(|(_, direction)| direction.total_ios > 0 || direction.io_bytes > 0);
-    done.map(|(op, direction)| Ok((op, Kind::of(path, direction)?))).collect()
+    let mut done: Vec<_> =
+        own.into_iter().map(|(op, d)| (Some(op), d)).filter(|(_, d)| is_done(d)).collect();
+    if done.is_empty() {
+        done.extend(stats.mixed.iter().filter(|sum| is_done(sum)).map(|sum| (None, sum)));
+    }
+    done.into_iter().map(|(op, direction)| Ok((op, Kind::of(path, direction)?))).collect()
 }
 
 impl Job {
-    fn new(path: &Path, stats: &JobStats, options: Options, kinds: Vec<(OpKind, Kind)>) -> Self {
-        let shape = Shape::of(&options);
+    fn new(
+        path: &Path,
+        number: usize,
+        stats: &JobStats,
+        options: Options,
+        kinds: Vec<(Option<OpKind>, Kind)>,
+    ) -> Self {
+        let names_load = ["rw", "readwrite"].iter().any(|key| options.contains_key(*key));
         Self {
-            group: (path.to_owned(), stats.groupid),
+            group: (path.to_owned(), number, stats.groupid),
             path: path.to_owned(),
+            host: stats.hostname.as_deref().map(shortened),
             name: shortened(&stats.jobname),
-            has_options: shape.is_some(),
-            shape: shape.unwrap_or_default(),
+            has_options: stats.options.as_ref().is_some_and(|own| !own.is_empty()) || names_load,
+            shape: Shape::of(&options),
             options,
+            has_load: false,
+            depth_levels: stats.iodepth_level.clone(),
             threads: 0..=0,
             is_alone: false,
+            error: stats.error,
             errors: stats.total_err,
+            steady_state: stats.steadystate.clone(),
             kinds,
             series: None,
+            doubts: Vec::new(),
         }
     }
 
-    fn add_clone(&mut self, thread: u64, kinds: Vec<(OpKind, Kind)>, errors: u64) {
+    fn add_clone(&mut self, thread: u64, kinds: Vec<(Option<OpKind>, Kind)>, stats: &JobStats) {
         self.threads = *self.threads.start()..=thread;
-        self.errors = self.errors.saturating_add(errors);
+        self.errors = self.errors.saturating_add(stats.total_err);
+        self.error = if self.error == 0 { stats.error } else { self.error };
         for (op, kind) in kinds {
             match self.kinds.iter_mut().find(|(own, _)| *own == op) {
                 Some((_, own)) => own.add(kind),
@@ -147,46 +191,80 @@ impl Job {
         }
     }
 
+    /// Finds out whether the options tell the load: fio has one object for all jobs of a group, with the
+    /// options of its last one, and a depth is not kept by every engine.
+    fn compare_with_data(&mut self) {
+        // The sum alone is of one kind where the load is.
+        if let ([(kind @ None, _)], true) = (self.kinds.as_mut_slice(), self.has_options) {
+            let own: Vec<_> = OpKind::ALL.into_iter().filter(|op| self.shape.has(*op)).collect();
+            *kind = if let [only] = own.as_slice() { Some(*only) } else { None };
+        }
+        let found = data::compare(self);
+        self.doubts = found.doubts;
+        if let Some(depth) = found.depth {
+            self.shape.depth = depth;
+        }
+        self.has_load = found.has_load;
+        if !self.has_load {
+            self.shape = Shape::unknown(self.shape.log_ms, data::block_bytes(self));
+        }
+    }
+
     /// Name of the step: its load if that is known, else the name of the job.
     pub(super) fn step_name(&self) -> String {
-        if self.has_options { self.shape.step_name() } else { word(&self.name) }
+        if self.has_load { self.shape.step_name() } else { word(&self.name) }
     }
 
     /// The file or device that the job was for, or `None` if it is not told or is not one.
     pub(super) fn drive(&self) -> Option<String> {
-        let file = self.options.get("filename")?;
-        (!file.is_empty()).then(|| shortened(file))
+        let names = ["filename", "directory"].into_iter();
+        let mut told =
+            names.filter_map(|key| self.options.get(key)).filter(|name| !name.is_empty());
+        told.next().map(|name| shortened(name))
     }
 
-    /// Whether a log is of this job: in the folder of its JSON file, with its prefix and, if the
-    /// document has several jobs, the number of one of its threads.
+    /// Whether a log is of this job: in the folder of its JSON file, of its host, with its prefix and, if
+    /// the document has several jobs of the host, the number of one of its threads.
     pub(super) fn has_log(&self, log: &LogName, path: &Path) -> bool {
         let option = self.options.get(log.kind.option()).filter(|prefix| !prefix.is_empty());
         let prefix = option.map_or(self.name.as_str(), String::as_str);
         let prefix = prefix.rsplit('/').next().unwrap_or(prefix);
         let is_own_number = log.number.is_none_or(|number| self.threads.contains(&number));
         folder(path) == folder(&self.path)
+            && log.host == self.host
             && log.prefix == prefix
             && (self.is_alone || is_own_number)
     }
 
     /// Reasons to trust its figures less.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
         let step = self.step_name();
-        let engine = self.options.get("ioengine").map_or("", String::as_str);
-        if self.shape.depth > 1 && SYNC_ENGINES.contains(&engine) {
-            warnings.push(format!(
-                "{step}: the engine {engine} keeps one command outstanding, although iodepth is {}",
-                self.shape.depth
-            ));
-        }
-        if self.has_options && self.options.get("direct").is_none_or(|direct| direct != "1") {
+        let mut warnings: Vec<_> =
+            self.doubts.iter().map(|doubt| format!("{step}: {doubt}")).collect();
+        if self.has_options && !self.is_direct() {
             warnings.push(format!(
                 "{step}: without direct=1 the commands went through the page cache of the host"
             ));
         }
-        let is_completion = |(_, kind): &(OpKind, Kind)| {
+        if let Some(rule) = self.steady_state.as_ref().filter(|rule| rule.attained == 0) {
+            let seen = match &rule.criterion {
+                serde_json::Value::String(text) => shortened(text),
+                other => shortened(&other.to_string()),
+            };
+            warnings.push(format!(
+                "{step}: the steady state {} was not attained, {seen} at the end: the figures are of the way there",
+                shortened(&rule.ss)
+            ));
+        }
+        if self.error != 0 {
+            let reason = std::io::Error::from_raw_os_error(i32::try_from(self.error).unwrap_or(0));
+            let ios = self.kinds.iter().fold(0_u64, |sum, (_, kind)| sum.saturating_add(kind.ios));
+            warnings.push(format!(
+                "{step}: the job failed after {ios} commands with error {} ({reason}): its figures are left out",
+                self.error
+            ));
+        }
+        let is_completion = |(_, kind): &(Option<OpKind>, Kind)| {
             kind.total.percentiles.is_empty() && !kind.completion.percentiles.is_empty()
         };
         if self.kinds.iter().any(is_completion) {
@@ -202,12 +280,15 @@ impl Job {
     pub(super) fn into_step(mut self, name: &str, start_ns: u64) -> Step {
         let (mut metrics, mut marks) = (Metrics::new(), Vec::new());
         for (op, kind) in &self.kinds {
-            let step = if self.kinds.len() > 1 {
-                format!("{name}_{}", op.name())
-            } else {
-                name.to_owned()
+            let step = match op {
+                Some(op) if self.kinds.len() > 1 => format!("{name}_{}", op.name()),
+                _ => name.to_owned(),
             };
             kind.add_to(&mut metrics, &mut marks, &step);
+        }
+        if self.error != 0 {
+            metrics.values_mut().for_each(|value| *value = None);
+            marks.clear();
         }
         let duration_ms = self.kinds.iter().map(|(_, kind)| kind.runtime_ms).max().unwrap_or(0);
         let duration_ns = duration_ms.saturating_mul(NS_PER_MS);
@@ -221,8 +302,10 @@ impl Job {
             duration_ns,
             ios: sum(|kind| kind.ios),
             bytes: sum(|kind| kind.bytes),
-            errors: self.errors,
-            is_load: self.shape.is_random_writes()
+            errors: self.errors.max(u64::from(self.error != 0)),
+            is_failed: self.error != 0,
+            is_load: self.error == 0
+                && self.shape.is_random_writes()
                 && self.series.as_ref().is_some_and(Series::is_by_second),
             rows: {
                 let series = self.series.take();
@@ -242,19 +325,31 @@ impl Job {
     /// The rows of the logs, else one row of everything; and the bins of JSON+, if the logs have none.
     fn rows(&self, series: Option<Series>, duration_ns: u64) -> PhaseRows {
         let mut rows = series.map(|series| series.rows).unwrap_or_default();
+        let kinds = self.kinds.iter().map(|(op, kind)| Some(((*op)?, kind)));
+        // A sum of kinds is in no column of one of them.
+        let Some(kinds) = kinds.collect::<Option<Vec<_>>>() else { return rows };
         if rows.seconds.is_empty() {
-            rows.seconds.push(self.row_of_all(duration_ns));
+            rows.seconds.push(self.row_of_all(duration_ns, &kinds));
         }
         if rows.latencies.is_empty() {
-            let bins = self.kinds.iter().flat_map(|(op, kind)| kind.latency_rows(*op));
+            let bins = kinds.iter().flat_map(|(op, kind)| kind.latency_rows(*op));
             rows.latencies = bins.collect();
         }
         rows
     }
 
-    fn row_of_all(&self, duration_ns: u64) -> SecondRow {
+    /// Whether its commands bypass the page cache: by `direct=1`, or `buffered=0`, or an engine without it.
+    fn is_direct(&self) -> bool {
+        let option = |key: &str| self.options.get(key).map(String::as_str);
+        let engine = option("ioengine").unwrap_or_default();
+        option("direct").is_some_and(|value| value != "0")
+            || option("buffered").is_some_and(|value| value == "0")
+            || matches!(engine, "sg" | "io_uring_cmd" | "spdk" | "xnvme" | "libblkio")
+    }
+
+    fn row_of_all(&self, duration_ns: u64, kinds: &[(OpKind, &Kind)]) -> SecondRow {
         let mut row = SecondRow { duration_ns, errors: self.errors, ..SecondRow::default() };
-        for (op, kind) in &self.kinds {
+        for (op, kind) in kinds {
             row.ios[op.index()] = row.ios[op.index()].saturating_add(kind.ios);
             row.bytes[op.index()] = row.bytes[op.index()].saturating_add(kind.bytes);
             let max_ns = Some(kind.latencies().max_ns).filter(|ns| *ns > 0);
@@ -265,22 +360,17 @@ impl Job {
 
     /// A figure of a kind, or `None` if the job has no such commands.
     pub(super) fn iops(&self, op: OpKind) -> Option<f64> {
-        self.kind(op).map(|kind| kind.iops)
+        self.kind(op).filter(|_| self.error == 0).map(|kind| kind.iops)
     }
 
     /// The 99th percentile in ns, or `None` if fio does not tell it.
     pub(super) fn p99_ns(&self, op: OpKind) -> Option<f64> {
-        self.kind(op)?.percentile_ns(99.0)
+        self.kind(op).filter(|_| self.error == 0)?.percentile_ns(99.0)
     }
 
     fn kind(&self, op: OpKind) -> Option<&Kind> {
-        self.kinds.iter().find(|(own, _)| *own == op).map(|(_, kind)| kind)
+        self.kinds.iter().find(|(own, _)| *own == Some(op)).map(|(_, kind)| kind)
     }
-}
-
-/// The folder of a file.
-fn folder(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new(""))
 }
 
 /// A list that ends with `…` where it would become longer than a few lines.

@@ -4,6 +4,7 @@
 //! an interval, which ends at its time. A histogram log has counts instead of the value.
 
 use std::io::{BufRead, Read};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use base::OpKind;
@@ -52,24 +53,37 @@ impl LogKind {
     }
 }
 
-/// The parts of a log's name: `PREFIX_bw.NUMBER.log`.
+/// Ends of names that no host has: copies and compressed logs.
+const OTHER_ENDS: [&str; 9] = ["gz", "fz", "bz2", "xz", "zst", "zip", "bak", "old", "tmp"];
+
+/// The parts of a log's name: `PREFIX_bw.NUMBER.log`, and `PREFIX_bw.NUMBER.log.HOST` of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LogName {
     pub(super) prefix: String,
     pub(super) kind: LogKind,
     /// Number of the thread from 1, or `None` in a log of all.
     pub(super) number: Option<u64>,
+    /// The machine of a client, or `None` in a run without a server.
+    pub(super) host: Option<String>,
 }
 
 impl LogName {
     /// The parts, or `None` if the file has no such name.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let stem = path.file_name()?.to_str()?.strip_suffix(".log")?;
+        let name = path.file_name()?.to_str()?;
+        let (stem, host) = match name.strip_suffix(".log") {
+            Some(stem) => (stem, None),
+            None => name.rsplit_once(".log.").map(|(stem, host)| (stem, Some(host)))?,
+        };
+        if host.is_some_and(|host| host.is_empty() || OTHER_ENDS.contains(&host)) {
+            return None;
+        }
         let numbered = stem.rsplit_once('.').and_then(|(stem, n)| Some((stem, n.parse().ok()?)));
         let (stem, number) = numbered.map_or((stem, None), |(stem, number)| (stem, Some(number)));
         let (kind, prefix) =
             KINDS.iter().find_map(|(kind, end, _)| Some((*kind, stem.strip_suffix(end)?)))?;
-        Some(Self { prefix: prefix.to_owned(), kind, number })
+        let host = host.map(base::text::shortened);
+        Some(Self { prefix: prefix.to_owned(), kind, number, host })
     }
 }
 
@@ -85,7 +99,8 @@ pub(super) struct Line {
     pub(super) counts: Vec<u64>,
 }
 
-/// Gives every line of a log to `take`, in order.
+/// Gives every line of a log to `take`, in order, until it breaks off. Returns whether the last line is
+/// without its end: fio was killed, and the line is left out.
 ///
 /// # Errors
 /// If it cannot be read or a line is none of a log; the message has its number. And those of
@@ -93,8 +108,8 @@ pub(super) struct Line {
 pub(super) fn read(
     path: &Path,
     kind: LogKind,
-    mut take: impl FnMut(Line) -> Result<(), String>,
-) -> Result<(), ImportError> {
+    mut take: impl FnMut(Line) -> Result<ControlFlow<()>, String>,
+) -> Result<bool, ImportError> {
     let mut input = input::open(path, "log of fio", LOG_BYTES_MAX)?;
     let mut text = String::new();
     for number in 1_u64.. {
@@ -108,12 +123,17 @@ pub(super) fn read(
             }
             _ => {}
         }
+        if !text.ends_with('\n') {
+            return Ok(true);
+        }
         if text.trim().is_empty() {
             continue;
         }
-        parse(&text, kind).and_then(&mut take).map_err(fault)?;
+        if parse(&text, kind).and_then(&mut take).map_err(fault)?.is_break() {
+            break;
+        }
     }
-    Ok(())
+    Ok(false)
 }
 
 fn parse(text: &str, kind: LogKind) -> Result<Line, String> {
@@ -163,16 +183,21 @@ mod tests {
 
     #[test]
     fn names_of_logs_have_three_parts() {
-        let name =
-            |prefix: &str, kind, number| Some(LogName { prefix: prefix.to_owned(), kind, number });
+        let name = |prefix: &str, kind, number, host: Option<&str>| {
+            Some(LogName { prefix: prefix.to_owned(), kind, number, host: host.map(str::to_owned) })
+        };
         for (path, want) in [
-            ("out/l_bw.1.log", name("l", LogKind::Bandwidth, Some(1))),
+            ("out/l_bw.1.log", name("l", LogKind::Bandwidth, Some(1), None)),
             (
                 "randread-iodepth-8-numjobs-2_clat.2.log",
-                name("randread-iodepth-8-numjobs-2", LogKind::Completion, Some(2)),
+                name("randread-iodepth-8-numjobs-2", LogKind::Completion, Some(2), None),
             ),
-            ("a_b_clat_hist.1.log", name("a_b", LogKind::Histogram, Some(1))),
-            ("x_lat.log", name("x", LogKind::Total, None)),
+            ("a_b_clat_hist.1.log", name("a_b", LogKind::Histogram, Some(1), None)),
+            ("x_lat.log", name("x", LogKind::Total, None, None)),
+            ("cl_bw.2.log.10.0.0.7", name("cl", LogKind::Bandwidth, Some(2), Some("10.0.0.7"))),
+            ("cl_bw.2.log.box", name("cl", LogKind::Bandwidth, Some(2), Some("box"))),
+            ("cl_bw.2.log.gz", None),
+            ("cl_bw.2.log.", None),
             ("x.log", None),
             ("l_bw.1.txt", None),
         ] {

@@ -1,6 +1,6 @@
 //! The shape of a load, from the options of its job.
 
-use base::Bytes;
+use base::{Bytes, OpKind};
 
 use super::super::sheet::word;
 use super::document::Options;
@@ -28,11 +28,8 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The shape that options define, with the defaults of fio; or `None` without any option.
-    pub(super) fn of(options: &Options) -> Option<Self> {
-        if options.is_empty() {
-            return None;
-        }
+    /// The shape that options define, with the defaults of fio.
+    pub(super) fn of(options: &Options) -> Self {
         let option =
             |names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(String::as_str);
         let number = |names: &[&str]| option(names).and_then(|text| text.trim().parse().ok());
@@ -44,7 +41,7 @@ impl Shape {
         let reads = number(&["rwmixread"]);
         let reads =
             reads.or_else(|| number(&["rwmixwrite"]).map(|w: u32| 100_u32.saturating_sub(w)));
-        Some(Self {
+        Self {
             read_percent: rw.ends_with("rw").then(|| reads.unwrap_or(50)),
             block_bytes: size(&block),
             rw,
@@ -54,7 +51,22 @@ impl Shape {
             log_ms: number(&["log_avg_msec"])
                 .map(u64::from)
                 .filter(|ms| (1..=LOG_MS_MAX).contains(ms)),
-        })
+        }
+    }
+
+    /// The shape of a load that its options do not tell.
+    pub(super) fn unknown(log_ms: Option<u64>, block_bytes: Option<u64>) -> Self {
+        Self { log_ms, block_bytes, ..Self::default() }
+    }
+
+    /// Whether the load has commands of a kind, by its `rw`.
+    pub(super) fn has(&self, op: OpKind) -> bool {
+        match op {
+            OpKind::Read => self.rw.contains("read") || self.rw.ends_with("rw"),
+            OpKind::Write => self.rw.contains("write") || self.rw.ends_with("rw"),
+            OpKind::Deallocate => self.rw.contains("trim"),
+            OpKind::Flush => false,
+        }
     }
 
     /// Whether the load is random writes and nothing else.
@@ -101,7 +113,7 @@ mod tests {
 
     fn shape(options: &[(&str, &str)]) -> Shape {
         let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-        Shape::of(&options.iter().map(own).collect()).unwrap()
+        Shape::of(&options.iter().map(own).collect())
     }
 
     #[test]
@@ -115,7 +127,6 @@ mod tests {
         ] {
             assert_eq!(shape(options).step_name(), name);
         }
-        assert_eq!(Shape::of(&Options::new()), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Rows of seconds from the logs of one job.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use base::{Histogram, OpKind};
@@ -19,8 +20,10 @@ const MS_PER_S: u64 = 1_000;
 const ROWS_MAX: u64 = 604_800;
 /// Rows for each line of a log: a sparse log is long, and a hostile one has two lines.
 const ROWS_PER_LINE_MAX: u64 = 1_000;
-/// Averages in the logs of one job.
-const AVERAGES_MAX: usize = 2_000_000;
+/// Averages of a log that tell the length of its intervals.
+const SAMPLE_LINES: usize = 4_096;
+/// Histogram bins of all seconds of one job.
+const BINS_MAX: usize = 8_000_000;
 /// A time beyond this is one since 1970 (`log_unix_epoch`), not since the start of the job.
 const EPOCH_MS_MIN: u64 = 100_000_000_000;
 const NS_PER_MS: u64 = 1_000_000;
@@ -34,22 +37,37 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// Reads the logs of one job; `None` if there are none, or none with rates or commands.
+    /// Reads the logs of one job; `None` if there are none, or none with rates or commands. Memory grows
+    /// with the seconds of the job, not with its lines. Reports the logs whose last line is cut.
     ///
     /// # Errors
     /// If a log is damaged, or nothing tells how many commands its rates are.
     pub(super) fn read(
         logs: &[(LogName, PathBuf)],
         shape: &Shape,
+        warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, ImportError> {
-        let mut gathered = Gathered::default();
         let mut logs: Vec<_> = logs.iter().collect();
         logs.sort_by_key(|(name, _)| preference(name.kind));
+        let Some((_, first)) = logs.first() else { return Ok(None) };
+        let window_ms = match shape.log_ms {
+            Some(ms) => ms,
+            None => usual_ms(&logs)?.unwrap_or(MS_PER_S),
+        };
+        let mut gathered = Gathered { window_ms, ..Gathered::default() };
         for (name, path) in &logs {
-            log::read(path, name.kind, |line| gathered.take(name, &line))?;
+            let is_cut = log::read(path, name.kind, |line| {
+                gathered.take(name, &line).map(ControlFlow::Continue)
+            })?;
+            gathered.end_log();
+            if is_cut {
+                warnings.push(format!(
+                    "{}: its last line is cut, as by the end of a killed fio, and left out",
+                    path.display()
+                ));
+            }
         }
-        let Some((_, path)) = logs.first() else { return Ok(None) };
-        gathered.finish(shape).map_err(|words| ImportError::damaged(path, words))
+        gathered.finish(shape).map_err(|words| ImportError::damaged(first, words))
     }
 
     /// Whether a row is a second.
@@ -75,7 +93,9 @@ impl Series {
                 |count: u64| (duration_ns > 0).then(|| count as f64 * 1e9 / duration_ns as f64);
             let bytes = sum(&|row| row.bytes[op.index()]);
             metrics.insert(format!("{step}.iops"), rate(sum(&|row| row.ios[op.index()])));
-            metrics.insert(format!("{step}.mb_per_s"), rate(bytes).map(|rate| rate / 1e6));
+            // A log of commands alone does not tell their sizes.
+            let mb_per_s = rate(bytes).filter(|_| bytes > 0).map(|rate| rate / 1e6);
+            metrics.insert(format!("{step}.mb_per_s"), mb_per_s);
             let latencies = Latencies::of_kind(&self.rows, *op);
             if latencies.commands() > 0 {
                 latencies.add_to(&mut metrics, &mut marks, &format!("{step}.latency_ns"), "");
@@ -107,13 +127,11 @@ fn preference(kind: LogKind) -> u8 {
     }
 }
 
-/// One thread's averages of one kind and direction: end of the interval in ms, and value.
-type Averages = BTreeMap<(LogKind, usize, Option<u64>), Vec<(u64, u64)>>;
-
 #[derive(Default)]
 struct Gathered {
-    averages: Averages,
-    average_count: usize,
+    /// Length of the intervals of averages.
+    window_ms: u64,
+    rates: Rates,
     /// The log that single commands come from, or `None` before the first one.
     singles: Option<LogKind>,
     /// Commands, bytes and largest latency by second.
@@ -137,24 +155,27 @@ impl Gathered {
         }
         match log.kind {
             LogKind::Histogram => self.take_counts(time_ms, line),
-            _ if line.block_bytes == 0 => self.take_average(log, time_ms, line)?,
+            _ if line.block_bytes == 0 => self.take_average(log, time_ms, line),
             LogKind::Submission => {}
             kind => self.take_single(kind, time_ms, line),
+        }
+        if self.bins.closed.len() > BINS_MAX {
+            return Err(format!(
+                "more than {BINS_MAX} bins of latency by second; import a shorter log, or the averages alone"
+            ));
         }
         Ok(())
     }
 
-    fn take_average(&mut self, log: &LogName, time_ms: u64, line: &Line) -> Result<(), String> {
-        if !matches!(log.kind, LogKind::Iops | LogKind::Bandwidth) {
-            return Ok(());
+    fn take_average(&mut self, log: &LogName, time_ms: u64, line: &Line) {
+        if matches!(log.kind, LogKind::Iops | LogKind::Bandwidth) {
+            let is_iops = log.kind == LogKind::Iops;
+            self.rates.add(is_iops, line, time_ms, self.window_ms);
         }
-        self.average_count += 1;
-        if self.average_count > AVERAGES_MAX {
-            return Err(format!("more than {AVERAGES_MAX} averages of one job"));
-        }
-        let key = (log.kind, line.op.index(), log.number);
-        self.averages.entry(key).or_default().push((time_ms, line.value));
-        Ok(())
+    }
+
+    fn end_log(&mut self) {
+        self.rates.end_log(self.window_ms);
     }
 
     fn take_single(&mut self, kind: LogKind, time_ms: u64, line: &Line) {
@@ -189,10 +210,9 @@ impl Gathered {
     }
 
     fn finish(self, shape: &Shape) -> Result<Option<Series>, String> {
-        let window_ms = shape.log_ms.or_else(|| usual_ms(&self.averages)).unwrap_or(MS_PER_S);
-        let row_ms = if self.averages.is_empty() { MS_PER_S } else { window_ms.max(MS_PER_S) };
-        let rates = Rates::of(&self.averages, window_ms, row_ms);
-        let mut rows = if rates.rows.is_empty() { self.counted } else { rates.completed(shape)? };
+        let has_averages = !self.rates.rows.is_empty();
+        let row_ms = if has_averages { row_ms(self.window_ms) } else { MS_PER_S };
+        let mut rows = if has_averages { self.rates.completed(shape)? } else { self.counted };
         let Some((last, _)) = rows.last_key_value() else { return Ok(None) };
         let last = *last;
         if last > self.lines.saturating_mul(ROWS_PER_LINE_MAX) {
@@ -210,11 +230,40 @@ impl Gathered {
     }
 }
 
-/// The usual distance of two averages: the length of their intervals.
-fn usual_ms(averages: &Averages) -> Option<u64> {
-    let longest = averages.values().max_by_key(|points| points.len())?;
+/// Length of a row of averages.
+fn row_ms(window_ms: u64) -> u64 {
+    window_ms.max(MS_PER_S)
+}
+
+/// The usual distance of two averages at the begin of the first log that has some: the length of their
+/// intervals; or `None` without such a log.
+fn usual_ms(logs: &[&(LogName, PathBuf)]) -> Result<Option<u64>, ImportError> {
+    let of_rates = |kind| matches!(kind, LogKind::Iops | LogKind::Bandwidth);
+    for (name, path) in logs.iter().filter(|(name, _)| of_rates(name.kind)) {
+        let mut ends: [Vec<u64>; 4] = Default::default();
+        let mut lines = 0;
+        log::read(path, name.kind, |line| {
+            if line.block_bytes == 0 {
+                ends[line.op.index()].push(line.time_ms);
+            }
+            lines += 1;
+            Ok(if lines < SAMPLE_LINES {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
+        })?;
+        let found = ends.iter().max_by_key(|ends| ends.len()).and_then(|ends| median_ms(ends));
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn median_ms(ends: &[u64]) -> Option<u64> {
     let mut distances: Vec<_> =
-        longest.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)).collect();
+        ends.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     distances.sort_unstable();
     let median = distances.get(distances.len() / 2).copied().filter(|ms| *ms > 0)?;
     // The clock of fio's sampler is some ms late; the interval is a round number.
@@ -228,32 +277,32 @@ struct Rates {
     rows: BTreeMap<u64, SecondRow>,
     has_ios: bool,
     has_bytes: bool,
+    /// The intervals of the present log by direction: the last end, and the length of all in each row.
+    open: [(u64, BTreeMap<u64, u64>); 4],
 }
 
 impl Rates {
-    fn of(averages: &Averages, window_ms: u64, row_ms: u64) -> Self {
-        let mut rates = Self::default();
-        for ((kind, op, _), points) in averages {
-            let is_iops = *kind == LogKind::Iops;
-            rates.has_ios |= is_iops;
-            rates.has_bytes |= !is_iops;
-            let mut lengths: BTreeMap<u64, u64> = BTreeMap::new();
-            let mut before_ms = 0;
-            for (end_ms, value) in points {
-                // fio writes no line for an interval without a command.
-                let since_ms = end_ms.saturating_sub(before_ms);
-                let length_ms = if since_ms * 2 > window_ms * 3 { window_ms } else { since_ms };
-                before_ms = *end_ms;
-                let at = end_ms.saturating_sub(length_ms / 2) / row_ms;
-                let row = rates.rows.entry(at).or_default();
-                let per_s = if is_iops { *value } else { value.saturating_mul(1024) };
-                let sum = if is_iops { &mut row.ios } else { &mut row.bytes };
-                sum[*op] = sum[*op].saturating_add(amount(per_s, length_ms));
-                *lengths.entry(at).or_default() += length_ms;
-            }
-            rates.add_lengths(&lengths, window_ms, row_ms);
+    fn add(&mut self, is_iops: bool, line: &Line, end_ms: u64, window_ms: u64) {
+        self.has_ios |= is_iops;
+        self.has_bytes |= !is_iops;
+        let op = line.op.index();
+        let (before_ms, lengths) = &mut self.open[op];
+        // fio writes no line for an interval without a command.
+        let since_ms = end_ms.saturating_sub(*before_ms);
+        let length_ms = if since_ms * 2 > window_ms * 3 { window_ms } else { since_ms };
+        *before_ms = end_ms;
+        let at = end_ms.saturating_sub(length_ms / 2) / row_ms(window_ms);
+        *lengths.entry(at).or_default() += length_ms;
+        let row = self.rows.entry(at).or_default();
+        let per_s = if is_iops { line.value } else { line.value.saturating_mul(1024) };
+        let sum = if is_iops { &mut row.ios } else { &mut row.bytes };
+        sum[op] = sum[op].saturating_add(amount(per_s, length_ms));
+    }
+
+    fn end_log(&mut self, window_ms: u64) {
+        for (_, lengths) in std::mem::take(&mut self.open) {
+            self.add_lengths(&lengths, window_ms, row_ms(window_ms));
         }
-        rates
     }
 
     /// A row of several intervals has the length of all of them, with or without a line; the last

@@ -43,6 +43,7 @@ struct WrittenSystem {
     identifier: String,
     hardware: Value,
     software: Value,
+    timestamp: Value,
 }
 
 /// The suite leaves out empty members and zeros.
@@ -74,6 +75,7 @@ pub(super) fn read(text: &str) -> Result<ResultFile, String> {
         name: if system.identifier.is_empty() { key } else { system.identifier },
         hardware: labels(&system.hardware),
         software: labels(&system.software),
+        time: system.timestamp.as_str().unwrap_or_default().to_owned(),
     };
     Ok(ResultFile {
         client: String::new(),

@@ -86,6 +86,7 @@ impl Gathered {
                 "Identifier" => system.name = text,
                 "Hardware" => system.hardware = text,
                 "Software" => system.software = text,
+                "TimeStamp" => system.time = text,
                 _ => {}
             },
             (["Result", name], _, Some(result)) => match *name {
