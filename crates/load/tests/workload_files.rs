@@ -190,3 +190,19 @@ fn a_file_needs_jobs_with_names_of_their_own() {
     let name = WorkloadFile::parse("[job.all]\n").unwrap().jobs(&PLACE).unwrap_err().to_string();
     assert!(name.contains("`job = all`: a job has a name of"), "{name}");
 }
+
+#[test]
+fn a_rate_is_a_number_or_text() {
+    let rate = |value: &str| {
+        let text = format!(
+            "[job.a]\nop = \"read\"\nblock = \"4KiB\"\npattern = \"uniform\"\nbytes = \"1MiB\"\nrate = {value}\n"
+        );
+        WorkloadFile::parse(&text).map(|file| file.job["a"].rate.clone().unwrap())
+    };
+    assert_eq!(rate("10000").unwrap(), "10000");
+    assert_eq!(rate("\"poisson:20k\"").unwrap(), "poisson:20k");
+    for wrong in ["-5", "1.5", "true", "[1]"] {
+        let error = rate(wrong).unwrap_err().to_string();
+        assert!(error.contains("expected a rate such as 1000"), "{wrong}: {error}");
+    }
+}

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::SpecError;
 
@@ -60,7 +60,8 @@ pub struct JobText {
     pub queue_depth: Option<u32>,
     /// Commands a second: `1000`, `poisson:20k`, `bursts(20k, on=100ms, off=900ms)` or
     /// `ramp(1k, to=20k, over=60s)`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "rate")]
+    #[schemars(schema_with = "rate_schema")]
     pub rate: Option<String>,
     /// Pause after commands, from the end of the last one; not with a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,6 +153,24 @@ pub struct MixText {
     /// Flushes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flush: u8,
+}
+
+/// A rate as a number or as text.
+fn rate<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a rate such as 1000 or \"poisson:20k\"")]
+    enum Written {
+        Number(u64),
+        Text(String),
+    }
+    Ok(Some(match Written::deserialize(reader)? {
+        Written::Number(number) => number.to_string(),
+        Written::Text(text) => text,
+    }))
+}
+
+fn rate_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "integer", "null"] })
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
