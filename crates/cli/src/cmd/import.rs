@@ -17,7 +17,7 @@ use crate::ui::out::data;
 pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     let args = command.args();
     let (format, hosts, mut sheets): (_, &[String], _) = match command {
-        ImportCommand::Fio(own) => ("fio", &own.host, fio::read(&args.paths, &own.host)?),
+        ImportCommand::Fio(own) => ("fio", own.host.as_slice(), fio::read(&args.paths, &own.host)?),
         ImportCommand::Phoronix(_) => ("phoronix", &[], phoronix::read(&args.paths)?),
         ImportCommand::Cdm(_) => ("cdm", &[], cdm::read(&args.paths)?),
     };

@@ -76,7 +76,7 @@ fn import(args: &WorkloadImportArgs) -> anyhow::Result<u8> {
         .map_err(|error| RunError::Usage(format!("job file `{name}` cannot be read: {error}")))?;
     let usage = |error: String| RunError::Usage(format!("job file `{name}`: {error}"));
     let context = fio::Context {
-        variables: &|name| std::env::var(name).ok(),
+        variables: &|name: &str| std::env::var(name).ok(),
         drive: args.filename.as_deref(),
     };
     let imported = fio::import(&text, &context).map_err(|error| usage(error.to_string()))?;

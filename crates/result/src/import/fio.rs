@@ -18,13 +18,13 @@ mod options;
 mod series;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use base::text::shortened_words;
 
 use self::document::Document;
 use self::job::Job;
-use self::log::LogName;
+use self::log::{LogName, folder};
 use self::series::Series;
 
 use super::sheet::{Names, Sheet};
@@ -158,11 +158,6 @@ fn by_series(logs: Vec<(LogName, PathBuf)>) -> Vec<(String, Vec<(LogName, PathBu
         folder.map_or_else(|| prefix.clone(), |folder| format!("{folder}_{prefix}"))
     };
     series.into_iter().map(|(key, logs)| (name(&key), logs)).collect()
-}
-
-/// The folder of a file.
-fn folder(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new(""))
 }
 
 /// Jobs without a file name are of the only drive of their host.

@@ -87,6 +87,11 @@ impl LogName {
     }
 }
 
+/// The folder of a file.
+pub(super) fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
 /// One line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line {
