@@ -76,6 +76,14 @@ impl Drop for Locked {
     }
 }
 
+/// The answer of a command; one that serves a drive, which no test here wants, is ended.
+fn answer<S: AsRef<std::ffi::OsStr>>(lab: &Lab, args: &[S]) -> Answer {
+    let plain = lab.command(args);
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(plain.get_program()).args(plain.get_args());
+    Answer::of(command.current_dir(lab.path("")).env("SSDLAB_CONFIG", ""))
+}
+
 /// A server of the drive, asked to end by [`Server::end`].
 struct Server(Child);
 
@@ -149,7 +157,7 @@ fn no_command_writes_to_a_file_in_use() {
     let before = things.map(|path| (fs::read(path).expect("a file"), inode(path)));
     for line in WRITERS {
         for (path, reason) in [(&mounted.image, "loop"), (&link, "loop"), (&database, "locked")] {
-            let answer = Answer::of(&mut lab.command(&words(line, path)));
+            let answer = answer(&lab, &words(line, path));
             answer.must_exit_with(3);
             assert!(answer.stderr.contains(reason), "{line}: {}", answer.stderr);
         }
@@ -191,7 +199,7 @@ fn contents_in_use_are_not_served() {
     let before = fs::read(&mounted.image).expect("the image");
     let serve = |name: &str| {
         let args = ["expose", DRIVE, "--no-run", "--nbd", "nbd", "--contents", name];
-        Answer::of(lab.command(&args).args(["--format", "json"]))
+        answer(&lab, &[&args[..], &["--format", "json"]].concat())
     };
     for name in ["image", "link"] {
         let answer = serve(name);
@@ -222,8 +230,8 @@ fn a_socket_replaces_only_a_dead_one_and_removes_only_itself() {
     let before = things.each_ref().map(|path| inode(path));
     for name in ["living", "file"] {
         for flags in [["--nbd", name, "--control", "c"], ["--nbd", "n", "--control", name]] {
-            let mut command = lab.command(&["expose", DRIVE, "--no-run", "--format", "json"]);
-            let answer = Answer::of(command.args(flags));
+            let args = ["expose", DRIVE, "--no-run", "--format", "json"];
+            let answer = answer(&lab, &[&args[..], &flags].concat());
             answer.must_exit_with(3);
             assert_eq!(answer.reason(), "existing-file");
         }
@@ -284,8 +292,9 @@ fn a_table_that_cannot_be_read_refuses() {
                 binary().display(),
                 quoted.join(" ")
             );
-            let mut command = Command::new("unshare");
-            command.args(["--mount", "--propagation", "private", "sh", "-c", &script]);
+            let mut command = Command::new("timeout");
+            command.args(["60", "unshare", "--mount", "--propagation", "private"]);
+            command.args(["sh", "-c", &script]);
             let answer = Answer::of(command.current_dir(lab.path("")).env("SSDLAB_CONFIG", ""));
             assert!(matches!(answer.code, Some(3 | 5)), "{mask}; {call:?}: {answer:?}");
             let is_named = answer.stderr.contains(table) || answer.code == Some(3);
