@@ -345,7 +345,7 @@ export interface FigureMark {
   /**
    * The subject of the warning.
    */
-  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled" | "unwritten";
+  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled" | "stopped";
   /**
    * Name of the figure.
    */

@@ -298,7 +298,7 @@ export interface Mark {
   /**
    * The subject of the warning.
    */
-  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled" | "unwritten";
+  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled" | "stopped";
   /**
    * For a mean that mixes two regimes: the means of the first and of the second, in the unit of
    * the metric. Missing for other metrics.
@@ -417,14 +417,14 @@ export interface Phase {
    */
   name: string;
   /**
-   * Reads of blocks that were never written, or were deallocated: a drive answers them without its
-   * NAND. Missing if the target does not know, and in old files.
-   */
-  reads_unwritten?: number | null;
-  /**
    * Start on the target's clock.
    */
   start_ns: number;
+  /**
+   * The times within the phase in which the program itself did not run; missing if there were none,
+   * and in old files.
+   */
+  stops?: Stop[];
   /**
    * Description of the step.
    */
@@ -466,6 +466,20 @@ export interface Load {
    * Length of this span.
    */
   span_bytes: number;
+}
+/**
+ * A time in which the program did not run: it was stopped, or the machine slept or had no processor
+ * for it. What the clock says about commands of this time is no property of the drive.
+ */
+export interface Stop {
+  /**
+   * Length.
+   */
+  duration_ns: number;
+  /**
+   * Begin, from the start of the phase.
+   */
+  start_ns: number;
 }
 /**
  * A phase of the power test: columns of equal length, one value per second.
