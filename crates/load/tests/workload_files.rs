@@ -62,8 +62,8 @@ fn every_key_means_what_its_name_says() {
     assert_eq!(lookup.workload.mix, Mix::ReadPercent(95));
     assert_eq!(lookup.workload.pacing, Pacing::Poisson { rate_iops: 20_000 });
     assert_eq!((lookup.workload.span_bytes, lookup.workload.step_bytes()), (32 << 30, 4096));
-    // 32 commands, less those of the other three.
-    assert_eq!(lookup.workload.queue_depth, 22);
+    // 32 commands, less those of the others: of two jobs in turn, one.
+    assert_eq!(lookup.workload.queue_depth, 23);
     assert_eq!(compaction.workload.data, Data::Compressible { physical_percent: 46 });
     let writes = &compaction.workload;
     assert_eq!((writes.fua_percent, writes.placement, compaction.seed), (7, 2, Some(9)));
