@@ -80,7 +80,7 @@ fn fill_rate(phase: &Phase) -> Option<f64> {
 
 /// Name of the writes that a drive took beyond its steady rate before it had to clean up, as a share of its
 /// capacity, plus one. They fill the spare area.
-const FRESH_WRITES: &str = "fresh_writes";
+pub(super) const FRESH_WRITES: &str = "fresh_writes";
 
 fn fresh_writes(run: &Run) -> Option<f64> {
     let load = run.phases.iter().find(|phase| phase.name == GRAPHED_PHASE)?;

@@ -5,7 +5,7 @@ use result::schema::{Mark, MarkKind, Request, Run, RunStatus, Setting};
 use run::{RunError, Test};
 use target::TargetSpec;
 
-use super::figures::{self, Figures, Latencies};
+use super::figures::{self, FRESH_WRITES, Figures, Latencies};
 use crate::request;
 
 /// Parameters of tests that are times of writing: a smaller drive is full sooner.
@@ -63,7 +63,11 @@ impl Measured {
             return Err(refused("has no request: it is of another program, or of an old ssdlab"));
         };
         let mut figures = figures::of_run(run);
-        figures.retain(|name, _| obstacle(run, name).is_none());
+        let source = |name: &String| match name.as_str() {
+            FRESH_WRITES => "iops_steady_mean".to_owned(),
+            _ => name.clone(),
+        };
+        figures.retain(|name, _| obstacle(run, &source(name)).is_none());
         if figures.is_empty() {
             let why = run.marks.iter().find(|mark| is_obstacle(mark.kind));
             let why = why.map_or_else(String::new, |mark| format!(": {}", mark.text));
