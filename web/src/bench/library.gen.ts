@@ -320,6 +320,10 @@ export interface LibraryRun {
    * The decision of a test that decides; absent in other tests.
    */
   outcome?: VerdictOutcome | null;
+  /**
+   * Whether its parameters are those of a quick form; missing if not.
+   */
+  quick?: boolean;
   span: Span;
   /**
    * Start, RFC 3339 in UTC.
@@ -345,7 +349,18 @@ export interface FigureMark {
   /**
    * The subject of the warning.
    */
-  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled" | "stopped";
+  kind:
+    | "not-steady"
+    | "part-of-drive"
+    | "scale"
+    | "interrupted"
+    | "few-samples"
+    | "two-regimes"
+    | "host-limited"
+    | "at-least"
+    | "late-end"
+    | "unwritten"
+    | "stopped";
   /**
    * Name of the figure.
    */

@@ -639,7 +639,7 @@ export const METRICS = [
     "scaling": "lost",
     "explanation": "Mean time from issue to completion in a replay of the open form, whose latencies count from the recorded times.",
     "chapter": "Replay",
-    "in_summary": false
+    "in_summary": true
   },
   {
     "name": "device_latency_ns_p50",
@@ -649,7 +649,7 @@ export const METRICS = [
     "scaling": "lost",
     "explanation": "Half of all commands of a replay of the open form took no longer from issue to completion.",
     "chapter": "Replay",
-    "in_summary": false
+    "in_summary": true
   },
   {
     "name": "device_latency_ns_p99",
@@ -669,7 +669,7 @@ export const METRICS = [
     "scaling": "lost",
     "explanation": "One in 1,000 commands of a replay of the open form took longer from issue to completion.",
     "chapter": "Replay",
-    "in_summary": false
+    "in_summary": true
   },
   {
     "name": "device_latency_ns_p9999",
@@ -679,7 +679,7 @@ export const METRICS = [
     "scaling": "lost",
     "explanation": "One in 10,000 commands of a replay of the open form took longer from issue to completion.",
     "chapter": "Replay",
-    "in_summary": false
+    "in_summary": true
   },
   {
     "name": "device_latency_ns_max",
@@ -689,7 +689,7 @@ export const METRICS = [
     "scaling": "lost",
     "explanation": "The longest time from issue to completion in a replay of the open form.",
     "chapter": "Replay",
-    "in_summary": false
+    "in_summary": true
   },
   {
     "name": "issue_lateness_ns_mean",

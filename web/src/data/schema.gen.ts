@@ -116,6 +116,10 @@ export interface RunView {
    */
   power: PowerSeries[];
   /**
+   * Whether they are those of a quick form; missing if not.
+   */
+  quick?: boolean;
+  /**
    * The earlier run that this one continues; missing in other runs.
    */
   resumed?: Resumed | null;
@@ -298,7 +302,18 @@ export interface Mark {
   /**
    * The subject of the warning.
    */
-  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled" | "stopped";
+  kind:
+    | "not-steady"
+    | "part-of-drive"
+    | "scale"
+    | "interrupted"
+    | "few-samples"
+    | "two-regimes"
+    | "host-limited"
+    | "at-least"
+    | "late-end"
+    | "unwritten"
+    | "stopped";
   /**
    * For a mean that mixes two regimes: the means of the first and of the second, in the unit of
    * the metric. Missing for other metrics.
@@ -379,6 +394,11 @@ export interface Phase {
    */
   errors: number;
   /**
+   * Share of the time in which the busiest thread of the load had a processor, 0 to 1; missing
+   * where nobody asked, where the engine polls, and in old files.
+   */
+  host_busy_share?: number | null;
+  /**
    * Commands that ended within the phase; equals the sum in the series.
    */
   ios: number;
@@ -416,6 +436,11 @@ export interface Phase {
    * `purge`, `fill`, `load`, …
    */
   name: string;
+  /**
+   * Reads of blocks that were never written, or were deallocated: a drive answers them without its
+   * NAND. Missing if the target does not know, and in old files.
+   */
+  reads_unwritten?: number | null;
   /**
    * Start on the target's clock.
    */
