@@ -134,10 +134,10 @@ fn a_file_and_a_loop_device_over_it_are_held_together() {
     assert_eq!(code(open_image(&device.image)).0, "held");
     drop((held, detach));
 
-    // The loop device comes later than the run on the file.
+    // The loop device comes later than the run on the file, which is another process.
     let image = device.beside("other");
     fs::write(&image, vec![0; MIB as usize]).unwrap();
-    let held = open_image(&image).unwrap();
+    let held = Holder::new(&image, Holder::STATEMENTS[0]);
     let (later, _detach) = attached(&image);
     let (code, message) = code(open_node(&later));
     assert_eq!(code, "busy", "{message}");

@@ -23,6 +23,8 @@ pub struct Tables {
     overlays: Vec<Overlay>,
     swaps: Vec<Swap>,
     locks: Vec<FileId>,
+    /// The same with the locks of whole files that this process has taken.
+    all_locks: Vec<FileId>,
     pub(crate) loops: Vec<LoopDevice>,
     gaps: Vec<Gap>,
 }
@@ -75,7 +77,9 @@ impl Tables {
         let (swaps, locks) = (system.proc.join("swaps"), system.proc.join("locks"));
         let swaps = if has_no_swap(&swaps) { String::new() } else { read(swaps) };
         let own = fs::read_link(system.proc.join("self")).unwrap_or_default();
-        let locks = parse_locks(&read(locks), &own.to_string_lossy());
+        let locks = read(locks);
+        let all_locks = parse_locks(&locks, "");
+        let locks = parse_locks(&locks, &own.to_string_lossy());
         gaps.extend(gaps_in_sysfs(system));
         let (mut roots, mut mounts, mut overlays) = (Vec::new(), Vec::new(), Vec::new());
         for namespace in namespaces(system) {
@@ -102,7 +106,7 @@ impl Tables {
             let others = other_paths(&overlays, &top.path);
             top.also = others.iter().filter_map(|path| Behind::path(path)).collect();
         }
-        Self { mounts, overlays, swaps, locks, loops, gaps }
+        Self { mounts, overlays, swaps, locks, all_locks, loops, gaps }
     }
 
     /// Tables that could not be read.
@@ -164,6 +168,11 @@ impl Tables {
     /// Whether a program has locked a part of the file.
     pub(crate) fn is_locked(&self, file: FileId) -> bool {
         self.locks.iter().any(|found| self.is_same(*found, file))
+    }
+
+    /// Whether this process alone has locked the file.
+    pub(crate) fn is_locked_by_us(&self, file: FileId) -> bool {
+        !self.is_locked(file) && self.all_locks.iter().any(|found| self.is_same(*found, file))
     }
 
     /// The loop device for `device`, or `None` if it is another kind of device.

@@ -165,8 +165,14 @@ pub(super) fn hold_backing(path: &Path, id: FileId, name: &str) -> Result<File, 
             ),
         });
     };
-    lock(&file, name)?;
-    Ok(file)
+    let held_by_us = || {
+        !ioctl::is_range_locked(file.as_fd()) && Tables::read(&System::live()).is_locked_by_us(id)
+    };
+    match lock(&file, name) {
+        // Another target of this call, such as a second partition, holds it.
+        Err(_) if held_by_us() => Ok(file),
+        locked => locked.map(|()| file),
+    }
 }
 
 /// Takes a lock that other runs and careful programs respect, and looks for locks on parts of the
