@@ -83,7 +83,7 @@ impl Mounted {
     /// [`FuseError`], and nothing is mounted.
     pub fn at(directory: &Path, shared: Arc<Shared>) -> Result<Self, FuseError> {
         let refusal = |reason: String| FuseError::Directory { directory: directory.into(), reason };
-        // What is unmounted later is what was mounted, wherever a link leads then.
+        // The mounted directory itself is unmounted later, wherever a link leads then.
         let place = directory.canonicalize().map_err(|error| unusable(directory, &error))?;
         let entries = place.read_dir().map_err(|error| unusable(directory, &error))?;
         if entries.into_iter().next().is_some() {

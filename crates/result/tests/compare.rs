@@ -313,7 +313,7 @@ fn conditions_are_told_in_words() {
         format!("values of the drive model: {other} | {other}"),
     ];
     assert_eq!(told, wanted);
-    // What else differs explains the checksum.
+    // Another difference of the drive explains the checksum.
     b.target.details.insert("sim.dies".to_owned(), "32".to_owned());
     let answer = compared(&a, &b, &Question::default());
     let labels: Vec<_> = answer.conditions.iter().map(|one| one.label.as_str()).collect();

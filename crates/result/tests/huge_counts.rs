@@ -69,7 +69,7 @@ fn columns(
     group.into_builder().set_column_metadata(changed).build().unwrap()
 }
 
-/// What every reader says: rows, check, page.
+/// The refusals of every reader: rows, check, page.
 fn refusals(dir: &Path) -> Vec<String> {
     let dir = RunDir::open(dir).unwrap();
     let told = [

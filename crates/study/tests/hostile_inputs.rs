@@ -178,7 +178,7 @@ fn request(test: &str, settings: &[(&str, &str)]) -> Request {
     Request { settings: settings.iter().map(setting).collect(), ..request }
 }
 
-/// What the fit says before and at its first simulation, which is stopped.
+/// The error of a fit before or at its first simulation, which is stopped.
 fn answer(runs: &[Run]) -> String {
     let question = Question {
         runs,

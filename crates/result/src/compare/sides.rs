@@ -203,7 +203,7 @@ pub(super) fn left_out(a: &[&Run], b: &[&Run], across: Option<Across>) -> Vec<Le
     [of_side("A", a, &whole_b), of_side("B", b, &whole_a)].concat()
 }
 
-/// What must be the same for runs to be compared.
+/// The parts of runs that must be the same for a comparison.
 fn key(a: &[&Run], b: &[&Run], across: Option<Across>) -> impl Fn(&Run) -> Key {
     let subject = move |run: &Run| match across {
         Some(Across::Drive) => String::new(),
