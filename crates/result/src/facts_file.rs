@@ -110,4 +110,34 @@ mod tests {
         assert!(refusal("match.model = 'A'").contains("facts"));
         assert!(refusal("match.modle = 'A'\nfacts = {}").contains("modle"));
     }
+
+    #[test]
+    fn hostile_files_are_refused_in_a_short_message() {
+        let rated = |value: &str| {
+            format!(
+                "match.model = 'A'\nfacts.rated.random_read_iops = {{ value = {value}, from = 'rated: x' }}"
+            )
+        };
+        for value in ["nan", "inf", "-inf", "1e308", "-1", "18446744073709551616", "'many'", "[1]"]
+        {
+            let refused = FactsFile::parse(&rated(value)).unwrap_err();
+            assert!(refused.contains("random_read_iops"), "{value}: {refused}");
+        }
+        assert!(FactsFile::parse(&rated("100000")).is_ok());
+        let long = "x".repeat(1 << 20);
+        for text in [
+            String::new(),
+            "\u{feff}".repeat(1_000),
+            "[".repeat(100_000),
+            format!("a = {}1{}", "[".repeat(100_000), "]".repeat(100_000)),
+            format!("{long} = 1"),
+            format!("match.model = '{long}'\nfacts.dram = {{ value = '{long}', from = '{long}' }}"),
+            format!("match.model = 'A'\nfacts.{long} = 1"),
+            "match.model = 'A'\n".repeat(1_000),
+            format!("match.model = 'A'\n{}", "facts = {}\n".repeat(2)),
+        ] {
+            let refused = FactsFile::parse(&text).unwrap_err();
+            assert!(refused.len() < 4_000, "{} bytes: {}", text.len(), &refused[..200]);
+        }
+    }
 }
