@@ -17,8 +17,8 @@ pub struct Missing {
     pub reason: String,
 }
 
-/// The warnings about a figure, one for each kind in the words of the first run that has it; with
-/// several runs, their number.
+/// The warnings about a figure, one for each kind in the words of the first run that has it; their
+/// number if not all runs have it.
 pub(super) fn remarks(runs: &[&Run], metric: &str) -> Vec<String> {
     remarks_of(runs, metric, |_| true)
 }
@@ -97,7 +97,7 @@ fn remarks_of(runs: &[&Run], metric: &str, is_told: fn(MarkKind) -> bool) -> Vec
         }
     }
     let words = |(_, text, count): (MarkKind, &str, usize)| match runs.len() {
-        1 => text.to_owned(),
+        all if all == count => text.to_owned(),
         all => format!("{text} ({count} of {all} runs)"),
     };
     found.into_iter().map(words).collect()
