@@ -1,6 +1,5 @@
-//! The readers tried with hostile input: those of traces, workload files, run directories, results to
-//! import, NBD and orders to an exposed drive. A target
-//! takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
+//! The readers tried with hostile input: those of traces, workload files, facts files, run directories,
+//! results to import, NBD and orders to an exposed drive. A target takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
 //! (`fuzz_targets/`), and so does a driver of our own (`src/bin/driver.rs`) if there is no
 //! cargo-fuzz.
 
@@ -17,6 +16,7 @@ use load::trace::synth::{Scenario, Synth};
 use load::trace::{Addresses, ImportOptions, Layout, Record, Source, StreamSet, TraceInfo, open};
 
 mod control;
+mod facts;
 mod import;
 pub mod mutate;
 mod nbd;
@@ -32,7 +32,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "lines", run: every_text_format, seeds: text_seeds },
     Target { name: "files", run: files, seeds: file_seeds },
     Target { name: "csv", run: csv, seeds: csv_seeds },
@@ -41,6 +41,7 @@ pub const TARGETS: [Target; 12] = [
     Target { name: "scenario", run: scenario, seeds: scenario_seeds },
     Target { name: "workload", run: workload::file, seeds: workload::file_seeds },
     Target { name: "fio_job", run: workload::job_file, seeds: workload::job_file_seeds },
+    Target { name: "facts", run: facts::read, seeds: facts::seeds },
     Target { name: "import", run: import::read, seeds: import::seeds },
     Target { name: "run_directory", run: run_directory::read, seeds: run_directory::seeds },
     Target { name: "nbd", run: nbd::serve, seeds: nbd::seeds },

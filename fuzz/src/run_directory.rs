@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use base::{OpKind, TelemetryRow};
+use result::compare::{Question, compare};
 use result::report::build;
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
 use result::schema::{Phase, Run};
@@ -41,6 +42,7 @@ fn read_all(library: &Path, dir: &Path) {
     let _ = list(library);
     let Ok(dir) = RunDir::open(dir) else { return };
     let _ = dir.run().health.as_ref().and_then(HealthSummary::of);
+    let _ = compare(&[dir.run()], &[dir.run()], &Question::default());
     // A run that contradicts itself is neither drawn nor counted.
     if dir.check().is_err() {
         assert!(build("title", &[dir]).is_err());

@@ -1,4 +1,4 @@
-//! Hostile input against every reader of traces, workload files, runs, results to import and NBD: the targets of `fuzz/`, each
+//! Hostile input against every reader of traces, workload and facts files, runs, results to import and NBD: the targets of `fuzz/`, each
 //! for a time.
 //!
 //! libFuzzer drives them if cargo-fuzz and a nightly toolchain are installed. Otherwise the driver
@@ -18,7 +18,7 @@ const DRIVER: &str = "fuzz-driver";
 /// The program that writes the first inputs.
 const SEEDS: &str = "fuzz-seeds";
 
-const TARGETS: [&str; 12] = [
+const TARGETS: [&str; 13] = [
     "lines",
     "files",
     "csv",
@@ -27,6 +27,7 @@ const TARGETS: [&str; 12] = [
     "scenario",
     "workload",
     "fio_job",
+    "facts",
     "import",
     "run_directory",
     "nbd",
@@ -37,7 +38,7 @@ const TARGETS: [&str; 12] = [
 #[derive(Args)]
 pub(crate) struct FuzzArgs {
     /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario, workload,
-    /// `fio_job`, import, `run_directory`, nbd, control
+    /// `fio_job`, facts, import, `run_directory`, nbd, control
     #[arg(long)]
     target: Option<String>,
     /// Seconds for each target
