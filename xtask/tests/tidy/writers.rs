@@ -64,7 +64,8 @@ fn writes(code: &str) -> bool {
 
 #[test]
 fn files_of_the_user_are_written_in_known_places() {
-    let is_tests = |file: &String| file.ends_with("/tests.rs") || file.ends_with("/machine.rs");
+    let tests = ["/tests.rs", "/each_check.rs", "/machine.rs"];
+    let is_tests = |file: &String| tests.iter().any(|name| file.ends_with(name));
     let sources = [files("crates", "rs"), files("py/src", "rs")].concat().into_iter();
     let sources = sources.filter(|file| file.contains("/src/") && !is_tests(file));
     let mut elsewhere = Vec::new();
