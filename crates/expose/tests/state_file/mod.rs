@@ -183,16 +183,9 @@ fn the_contents_file_must_be_that_of_the_state() {
 }
 
 /// A state file of a small life.
-/// The settings of a drive that can lose its power.
-const JOURNAL: [(&str, &str); 3] = [
-    ("mapping.entry_bytes", "8"),
-    ("mapping.map_entry_bytes", "4"),
-    ("mapping.journal_superblocks", "4"),
-];
-
 /// A drive that is saved, read and checked in a moment.
-fn tiny(changes: &[(&str, &str)]) -> Config {
-    client::config_of("samsung-840-pro-256gb", changes, 8192)
+fn tiny() -> Config {
+    client::config_of("samsung-840-pro-256gb", &[], 1024)
 }
 
 fn example(path: &Path) -> Config {
@@ -311,7 +304,7 @@ fn a_forged_state_is_refused_in_words_or_that_of_a_sound_drive() {
     let (dir, path) = dir_and_path();
     let (copy, later) = (dir.path().join("copy"), dir.path().join("later"));
     let (mut refused, mut taken) = (0, 0);
-    for (name, config) in [("plain", tiny(&[])), ("cuttable", tiny(&JOURNAL))] {
+    for (name, config) in [("plain", tiny()), ("cuttable", cuttable(&[]))] {
         let mut disk = fresh(config.clone());
         let mut rng = Rng::new(2);
         batches(&mut disk, &mut rng, 3);
@@ -347,7 +340,7 @@ fn a_forged_state_is_refused_in_words_or_that_of_a_sound_drive() {
 #[test]
 fn a_pipe_a_socket_and_a_folder_are_no_states() {
     let (dir, path) = dir_and_path();
-    let config = tiny(&[]);
+    let config = tiny();
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0)
         .expect("a pipe");
