@@ -158,7 +158,7 @@ fn what_another_run_wrote_over_it_is_told() {
 #[test]
 fn an_earlier_journal_stays() {
     let dir = tempfile::tempdir().unwrap();
-    written(dir.path(), 9);
+    written(dir.path(), 900);
     let journal = dir.path().join("journal");
     let before = std::fs::read(&journal).unwrap();
     let header = Header { serial: String::new(), wwid: None, seed: SEED, layout: LAYOUT };

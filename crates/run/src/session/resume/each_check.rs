@@ -45,7 +45,7 @@ fn plan_of(request: &Request) -> Plan {
 fn interrupted(kind: TargetKind) -> Run {
     let request = new_request();
     let run = super::super::new_run(&request, &plan_of(&request), &identity(kind), 0);
-    Run { status: RunStatus::Interrupted, ..run }
+    Run { status: RunStatus::Interrupted, run_id: "run-1".to_owned(), ..run }
 }
 
 /// The error of a continuation of the run with this request on this target.
