@@ -49,8 +49,8 @@ mod safety {
     mod confirmation;
     mod devices;
     mod hostile;
-    mod writers;
     mod others;
+    mod writers;
 }
 
 mod words {

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Bytes;
+use base::text::shortened;
 use result::bench::FigureMark;
 use result::schema::{Mark, Request, RunStatus, Setting};
-use base::text::shortened;
 use run::RunError;
 use serde::{Deserialize, Serialize};
 use target::TargetSpec;

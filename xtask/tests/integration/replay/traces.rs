@@ -290,7 +290,8 @@ fn what_a_drive_or_the_catalogue_does_not_have_is_refused_first() {
                     span=\"10%\"\nqueue_depth=16\nrate=\"1800\"\nplacement=1\n";
     std::fs::write(lab.path("handles.toml"), workload).expect("a workload");
     let library = lab.library();
-    let mut run = lab.command(&["run", "workload", "sim:samsung-840-pro-256gb?scale=1/256", "--workload"]);
+    let mut run =
+        lab.command(&["run", "workload", "sim:samsung-840-pro-256gb?scale=1/256", "--workload"]);
     run.arg(lab.path("handles.toml")).arg("--library").arg(&library);
     let answer = Answer::of(&mut run);
     answer.must_exit_with(5);
