@@ -113,7 +113,7 @@ fn a_name_that_somebody_else_has_is_refused_before_anything_changes() {
         ("runs", |to, _| fs::write(to.join("runs"), "mine").unwrap()),
         ("runs", |to, elsewhere| symlink(elsewhere, to.join("runs")).unwrap()),
         ("index.html", |to, elsewhere| {
-            symlink(elsewhere.join("x"), to.join("index.html")).unwrap()
+            symlink(elsewhere.join("x"), to.join("index.html")).unwrap();
         }),
         ("runs/run-1.zz", |to, _| {
             fs::create_dir(to.join("runs")).unwrap();

@@ -54,7 +54,7 @@ fn only_the_three_files_of_a_run_with_the_secret_are_taken() {
         &[run_json, series],
     ] {
         assert_eq!(uploaded(&server, Some(&bearer), &run, names), 400, "{names:?}");
-        assert!(common::names(there.path()).is_empty(), "{:?}", names);
+        assert!(common::names(there.path()).is_empty(), "{names:?}");
     }
     assert_eq!(uploaded(&server, Some(&bearer), &run, &own), 201);
     assert_eq!(uploaded(&server, Some(&bearer), &run, &own), 409);

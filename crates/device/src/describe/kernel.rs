@@ -44,7 +44,7 @@ struct Swap {
 }
 
 impl Gap {
-    fn new(table: &Path, reason: impl ToString) -> Self {
+    fn new(table: &Path, reason: &impl ToString) -> Self {
         Self { table: table.to_owned(), reason: reason.to_string() }
     }
 
@@ -70,7 +70,7 @@ impl Tables {
         let mut read = |path: PathBuf| {
             let text = system.proc_table(&path);
             text.unwrap_or_else(|error| {
-                gaps.push(Gap::new(&path, error));
+                gaps.push(Gap::new(&path, &error));
                 String::new()
             })
         };
@@ -265,14 +265,14 @@ impl Namespace {
                 Ok(text) => {
                     let mounts = parse_mountinfo(&text);
                     if mounts.len() < text.lines().count() {
-                        return Err(Gap::new(&table, "a line of it is in an unknown form"));
+                        return Err(Gap::new(&table, &"a line of it is in an unknown form"));
                     }
                     return Ok(Some((process.clone(), mounts)));
                 }
                 // A process that has ended has no table.
                 Err(error) if error.kind() == ErrorKind::NotFound && !self.is_own => {}
                 Err(error) if self.is_own || self.is_of(process) => {
-                    unread = Some(Gap::new(&table, error));
+                    unread = Some(Gap::new(&table, &error));
                 }
                 Err(_) => {}
             }
@@ -327,7 +327,7 @@ fn gaps_in_sysfs(system: &System) -> Vec<Gap> {
     gaps.extend(dir("fs/btrfs").filter(|(_, error)| error.kind() != ErrorKind::NotFound));
     let undescribed = system.undescribed_disks();
     let gaps = gaps.iter().map(|(path, error)| Gap::new(path, error));
-    gaps.chain(undescribed.iter().map(|link| Gap::new(link, "it leads nowhere"))).collect()
+    gaps.chain(undescribed.iter().map(|link| Gap::new(link, &"it leads nowhere"))).collect()
 }
 
 /// Places in the trees of the kernel that somebody has mounted something over.
@@ -342,5 +342,5 @@ fn covered(system: &System, mounts: &[Mount]) -> Vec<Gap> {
         .iter()
         .map(|mount| Path::new(&mount.at))
         .filter(|at| at.starts_with(&system.sys) && describes(at));
-    over.map(|at| Gap::new(at, "something else is mounted in its place")).collect()
+    over.map(|at| Gap::new(at, &"something else is mounted in its place")).collect()
 }

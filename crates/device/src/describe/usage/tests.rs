@@ -288,15 +288,16 @@ fn with_a_node(test: &str) -> Option<(Machine, Device, PathBuf)> {
 
 #[test]
 fn a_table_that_cannot_be_read_refuses_everything() {
-    let cases: [(&str, fn(&Machine)); 6] = [
+    type Hide = fn(&Machine);
+    let cases: [(&str, Hide); 6] = [
         ("locks", |machine| fs::remove_file(machine.system.proc.join("locks")).unwrap()),
         ("mountinfo", |machine| {
-            fs::remove_file(machine.system.proc.join("self/mountinfo")).unwrap()
+            fs::remove_file(machine.system.proc.join("self/mountinfo")).unwrap();
         }),
         ("unknown form", |machine| machine.table("self/mountinfo", "a line of another kernel\n")),
         ("sys/block", |machine| fs::remove_dir_all(machine.system.sys.join("block")).unwrap()),
         ("sys/dev/block", |machine| {
-            fs::remove_dir_all(machine.system.sys.join("dev/block")).unwrap()
+            fs::remove_dir_all(machine.system.sys.join("dev/block")).unwrap();
         }),
         ("mounted in its place", |machine| {
             let at = machine.system.sys.join("block");

@@ -49,10 +49,10 @@ fn interrupted(kind: TargetKind) -> Run {
 }
 
 /// The error of a continuation of the run with this request on this target.
-fn continued(run: Run, request: Request, identity: &Identity) -> Result<(), RunError> {
+fn continued(run: &Run, request: Request, identity: &Identity) -> Result<(), RunError> {
     let library = tempfile::tempdir().unwrap();
-    let mut writer = result::store::RunWriter::create(library.path(), &run).unwrap();
-    writer.finish(&run).unwrap();
+    let mut writer = result::store::RunWriter::create(library.path(), run).unwrap();
+    writer.finish(run).unwrap();
     let earlier = RunDir::open(writer.path()).unwrap();
     let plan = plan_of(&request);
     check_continuation(&Request { resume: Some(earlier), ..request }, &plan, identity)
@@ -67,17 +67,17 @@ fn must_differ(answer: Result<(), RunError>, words: &str) {
 fn every_difference_to_the_earlier_run_refuses() {
     let block = identity(TargetKind::Block);
     let same = || interrupted(TargetKind::Block);
-    continued(same(), new_request(), &block).unwrap();
+    continued(&same(), new_request(), &block).unwrap();
     for (status, words) in
         [(RunStatus::Running, "still being written"), (RunStatus::Complete, "is complete")]
     {
         must_differ(refuse_unless_over(&Run { status, ..same() }), words);
     }
     must_differ(
-        continued(Run { status: RunStatus::Complete, ..same() }, new_request(), &block),
+        continued(&Run { status: RunStatus::Complete, ..same() }, new_request(), &block),
         "is complete",
     );
-    let on = |identity: Identity| continued(same(), new_request(), &identity);
+    let on = |identity: Identity| continued(&same(), new_request(), &identity);
     must_differ(on(identity(TargetKind::File)), "the kind was");
     must_differ(
         on(Identity { serial: Some("S2".into()), ..block.clone() }),
@@ -92,7 +92,7 @@ fn every_difference_to_the_earlier_run_refuses() {
 
     let simulated = identity(TargetKind::Simulated);
     let on = |identity: Identity| {
-        continued(interrupted(TargetKind::Simulated), new_request(), &identity)
+        continued(&interrupted(TargetKind::Simulated), new_request(), &identity)
     };
     on(simulated.clone()).unwrap();
     must_differ(on(Identity { spec: "sim:other".into(), ..simulated.clone() }), "the model was");
@@ -100,10 +100,10 @@ fn every_difference_to_the_earlier_run_refuses() {
     details.insert("value".to_owned(), "2".to_owned());
     must_differ(on(Identity { details, ..simulated }), "model's values was");
 
-    let of = |run: Run| continued(run, new_request(), &block);
+    let of = |run: Run| continued(&run, new_request(), &block);
     must_differ(of(Run { tool_version: "0.0.0".into(), ..same() }), "its version was 0.0.0");
     must_differ(of(Run { suite_version: 0, ..same() }), "suite version was 0");
-    let with = |request: Request| continued(same(), request, &block);
+    let with = |request: Request| continued(&same(), request, &block);
     must_differ(
         with(Request { test: "latency".parse().unwrap(), ..new_request() }),
         "its test was",
