@@ -3,7 +3,6 @@
 mod tidy {
     pub(crate) mod circles;
     pub(crate) mod dependencies;
-    pub(crate) mod folders;
     pub(crate) mod links;
     pub(crate) mod markdown;
     pub(crate) mod mechanisms;

@@ -16,6 +16,7 @@ pub mod ios;
 mod library;
 mod live;
 mod manage;
+mod own;
 mod pages;
 mod reader;
 mod seal;

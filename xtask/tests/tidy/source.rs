@@ -7,7 +7,7 @@ use std::process::Command;
 use super::text::{code_lines, has_word};
 
 /// Lines a file may have.
-const LINES_MAX: usize = 600;
+const LINES_MAX: usize = 1_000;
 
 /// Marks of unfinished work; spelled in halves so that this file has none.
 const LEFTOVERS: &[&str] =

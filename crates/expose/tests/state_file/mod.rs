@@ -336,7 +336,7 @@ fn a_forged_state_is_refused_in_words_or_that_of_a_sound_drive() {
     assert!(refused > seeds / 2, "{refused} of {seeds} refused, {taken} taken");
 }
 
-/// What saved states are not: the open of a pipe would wait for ever, and with it the drive.
+/// The open of a pipe would wait for ever, and with it the drive.
 #[test]
 fn a_pipe_a_socket_and_a_folder_are_no_states() {
     let (dir, path) = dir_and_path();

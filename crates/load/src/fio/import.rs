@@ -8,7 +8,7 @@ use super::values::is_set;
 use super::{FioError, ini};
 use crate::spec::{AfterText, JOBS_MAX, WorkloadFile};
 
-/// What a job file does not tell.
+/// The circumstances of a job file that it does not contain.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The environment: the value of a variable, or `None` if it is not set.
@@ -29,7 +29,7 @@ impl Default for Context<'_> {
 pub struct Imported {
     /// The workload.
     pub file: WorkloadFile,
-    /// What differs from fio, with the reason; the last line names the options without an effect.
+    /// Differences to fio, each with its reason; the last line names the options without an effect.
     pub not_carried: Vec<String>,
 }
 

@@ -109,7 +109,7 @@ impl Job {
         self.suffix
     }
 
-    /// What differs from fio, and the options without an effect.
+    /// Differences to fio, and the options without an effect.
     pub(super) fn told(&mut self) -> (Vec<String>, Vec<String>) {
         (std::mem::take(&mut self.remarks), std::mem::take(&mut self.harmless))
     }

@@ -12,7 +12,7 @@ pub(super) fn largest_sum(weights: &[u32], before: &[Vec<bool>]) -> u32 {
     let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let mut flow = Flow {
         before,
-        // What a job can still hand over to later ones, and take over from earlier ones.
+        // The weight that a job can still hand over to later ones, and take over from earlier ones.
         gives: weights.iter().map(|weight| u64::from(*weight)).collect(),
         takes: weights.iter().map(|weight| u64::from(*weight)).collect(),
         handed: vec![vec![0; weights.len()]; weights.len()],

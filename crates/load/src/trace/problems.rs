@@ -43,7 +43,7 @@ pub struct Problems {
     /// A doubt about the times, in a sentence, or `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_doubt: Option<String>,
-    /// What the file cannot tell, in sentences.
+    /// Facts that the file does not contain, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }

@@ -122,7 +122,7 @@ fn a_byte_order_mark_and_line_ends_of_windows_cost_no_line() {
     assert_eq!(spc.iter().map(|record| record.issue_ns).collect::<Vec<_>>(), [0, 7000, 1_000_000]);
 }
 
-/// What `blktrace -a issue` leaves: neither queueing nor completion.
+/// The output of `blktrace -a issue`: neither queueing nor completion.
 #[test]
 fn a_block_trace_of_issues_alone_is_read_and_says_what_it_cannot_tell() {
     let line = |i: u64| format!("  8,0 0 {i} 0.00{i}000000 697 D W {} + 8 [kworker]\n", i * 8);

@@ -2,103 +2,18 @@
 //! are replaced or removed.
 
 mod manifest;
+mod outcome;
 mod place;
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use self::manifest::PAGE_FILE;
 use self::place::Place;
 use super::small::{small, small_rows};
 use super::{LIBRARY_FILE, Library, PACKED_LIBRARY_FILE, RUNS_FOLDER, packed_name};
 use crate::report::BenchPage;
 
-pub use self::manifest::SITE_MARKER;
-
-/// Name of the page of a site.
-const PAGE_FILE: &str = "index.html";
-
-/// A failure to write a site.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SiteError {
-    /// Something else has the name of a file of the site.
-    #[error(
-        "{} is there, and {SITE_MARKER} does not list it as a file of this site; move it away, or give \
-         another directory", path.display()
-    )]
-    Taken {
-        /// Its path.
-        path: PathBuf,
-    },
-    /// A file of the site is not as it was written.
-    #[error(
-        "{} was changed since ssdlab wrote it, and would be lost; move it away, or give another \
-         directory", path.display()
-    )]
-    Changed {
-        /// Its path.
-        path: PathBuf,
-    },
-    /// The manifest of the site cannot be used.
-    #[error(
-        "{} is no manifest of a site: {reason}; move it away, or give another directory",
-        path.display()
-    )]
-    Manifest {
-        /// Its path.
-        path: PathBuf,
-        /// The obstacle.
-        reason: String,
-    },
-    /// The path is no directory, or none for a site.
-    #[error("{} cannot become a site: {reason}; give another directory", path.display())]
-    Unusable {
-        /// The path.
-        path: PathBuf,
-        /// The obstacle.
-        reason: String,
-    },
-    /// The operating system refused.
-    #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        /// The attempt.
-        action: &'static str,
-        /// Its file or directory.
-        path: PathBuf,
-        /// The answer of the operating system.
-        source: io::Error,
-    },
-    /// The library could not be written as JSON.
-    #[error("cannot write the library as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-}
-
-impl SiteError {
-    /// Whether the named directory is the mistake, not a file or a disk.
-    #[must_use]
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Unusable { .. })
-    }
-
-    /// Whether a file of somebody else would be lost.
-    #[must_use]
-    pub fn is_refused(&self) -> bool {
-        matches!(self, Self::Taken { .. } | Self::Changed { .. } | Self::Manifest { .. })
-    }
-}
-
-/// A written site.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SiteReport {
-    /// Its files, the manifest included.
-    pub files: usize,
-    /// The size of its files without the manifest.
-    pub bytes: u64,
-    /// Number of files of an earlier site that are gone.
-    pub removed: usize,
-    /// Names in its directory that are none of its files, and stayed.
-    pub left: Vec<String>,
-}
+pub use self::outcome::{SITE_MARKER, SiteError, SiteReport};
 
 /// The content of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,9 +59,4 @@ pub fn site<E: From<SiteError>>(
         }
     }
     Ok(place.publish(&library.tool_version)?)
-}
-
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SiteError {
-    let path = path.to_owned();
-    move |source| SiteError::Io { action, path, source }
 }

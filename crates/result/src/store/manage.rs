@@ -8,27 +8,9 @@ use rustix::fs::FileType;
 use super::alive::Hold;
 use super::checksum::rewritten;
 use super::dir::{Dir, hidden, remove};
-use super::ios::{IOS_FILE, IOS_FILE_UNFINISHED};
-use super::{LATENCY_FILE, LIVE_FILE, RUN_FILE, RunDir, SERIES_FILE, StoreError, replace_files};
+use super::own::{OWN, is_own};
+use super::{RUN_FILE, RunDir, StoreError, replace_files};
 use crate::schema::{About, RunStatus};
-
-/// The files of a run directory.
-const OWN: [&str; 8] = [
-    RUN_FILE,
-    SERIES_FILE,
-    LATENCY_FILE,
-    IOS_FILE,
-    IOS_FILE_UNFINISHED,
-    LIVE_FILE,
-    "words.md",
-    "report.html",
-];
-
-/// Whether a name is that of a file of a run, or of one that a kill left half written.
-pub(super) fn is_own(name: &str) -> bool {
-    let half = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
-    OWN.contains(&name) || half.is_some_and(|name| OWN.contains(&name))
-}
 
 impl RunDir {
     /// Replaces the words of the user in `run.json`; everything else, and its protection against
@@ -184,7 +166,7 @@ mod tests {
         assert!(names(&theirs).is_empty());
     }
 
-    /// What others put in the place of the run, between the look and the removal.
+    /// Others put something in the place of the run, between the look and the removal.
     #[test]
     fn what_took_the_place_of_a_run_stays() {
         type Meanwhile = fn(&Path, &Path);

@@ -31,7 +31,7 @@ pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
             );
         }
         Format::Text => {
-            // What the file itself made its reader say was told above.
+            // The remarks of the reader on the file itself were told above.
             let told = source.problems().sentences();
             let mut info = info;
             info.warnings.retain(|warning| !told.contains(warning));

@@ -7,12 +7,12 @@ use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use super::super::{LIBRARY_FILE, PACKED_LIBRARY_FILE, PACKED_SUFFIX, RUNS_FOLDER};
-use super::{PAGE_FILE, SiteError};
+use super::outcome::{SITE_MARKER, SiteError};
 use crate::run_id::is_run_id;
 use crate::store::dir::Dir;
 
-/// Name of the manifest in the directory of a site.
-pub const SITE_MARKER: &str = "ssdlab-site.json";
+/// Name of the page of a site.
+pub(super) const PAGE_FILE: &str = "index.html";
 /// Largest manifest: that of a million runs has less.
 const BYTES_MAX: u64 = 256 << 20;
 

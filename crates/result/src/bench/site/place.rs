@@ -13,8 +13,8 @@ use std::path::Path;
 use rustix::fs::{FileType, FlockOperation, flock};
 
 use super::super::RUNS_FOLDER;
-use super::manifest::{Content, Manifest, SITE_MARKER};
-use super::{SiteError, SiteReport, failed};
+use super::manifest::{Content, Manifest};
+use super::outcome::{SITE_MARKER, SiteError, SiteReport, failed};
 use crate::store::dir::Dir;
 
 #[cfg(test)]
@@ -329,7 +329,7 @@ fn remove_hidden(dir: &Dir, hidden: &Dir) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What somebody does between the look and the change is not lost.
+    /// A change by somebody between the look and the replacement is not lost.
     #[test]
     fn a_file_that_changes_at_the_last_moment_stays() {
         let dir = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::FileType;
 
 use super::super::alive::Hold;
-use super::super::manage::is_own;
+use super::super::own::is_own;
 use super::Dir;
 
 /// Beginning of the names of these directories, which no reader of a library looks at.
@@ -69,7 +69,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // What cannot be removed now is swept later.
+        // Files that cannot be removed now are swept later.
         let _ = remove(&self.library, &self.dir);
     }
 }
