@@ -3,7 +3,8 @@
 import { metricOf } from "../data/figures";
 import { seconds, separated } from "../data/format";
 import { isSmall, type Run } from "../data/load";
-import { marksOn } from "../data/marks";
+import { marksOn, wordsOfMark } from "../data/marks";
+import type { Mark } from "../data/schema.gen";
 
 export type EventKind = "fall" | "steady" | "cache-full" | "reorganisation" | "stall";
 
@@ -116,15 +117,17 @@ function fall(run: Run): RunEvent[] {
   return [moment("fall", second, `falls at ${separated(second)} s`, text)];
 }
 
-/** Marks under which no second is the begin of steady state; a scale moves that second and leaves the state. */
-const UNSTEADY: readonly string[] = ["not-steady", "two-regimes", "interrupted", "few-samples"];
+/** Whether no second is the begin of steady state under a mark; a scale moves that second and leaves the state. */
+function isUnsteady({ kind }: Mark): boolean {
+  return kind === "two-regimes" || (kind !== "scale" && wordsOfMark(kind).force === "disqualifies");
+}
 
 /** The second from which the run keeps a level on a drive that cleans; null if there is none. */
 export function steadySecond(run: Run): number | null {
   const second = metricOf(run, "steady_start_s");
   if (second === null || second <= 0) return null;
   const marks = ["steady_start_s", "iops_steady_mean"].flatMap((metric) => marksOn(run, metric));
-  if (marks.some(({ kind }) => UNSTEADY.includes(kind))) return null;
+  if (marks.some(isUnsteady)) return null;
   const row = rowAt(run, second);
   return cleansFrom(run, row) !== false && keepsLevel(run.columns.iops.subarray(row)) ? second : null;
 }

@@ -28,6 +28,11 @@ const KINDS: Record<string, MarkWords> = {
   scale: words("below full size", "disqualifies", "simulated below full size: not that of the whole drive"),
   interrupted: words("interrupted", "disqualifies", "the run was interrupted before its end"),
   "few-samples": words("few samples", "disqualifies", "too few commands or seconds for this figure"),
+  stopped: words(
+    "stopped",
+    "disqualifies",
+    "the program was stopped, or the machine slept, during the measurement",
+  ),
   "two-regimes": words("two regimes", "remark", "the pace changed within the range of this figure"),
   "host-limited": words("host limit", "condition", "limited by the host, not by the drive"),
   unwritten: words("unwritten", "condition", "reads of blocks that nobody had written"),

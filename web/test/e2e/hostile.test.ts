@@ -4,8 +4,9 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { benchFiles, benchLibrary, smallBenchFiles } from "../../fixtures/bench";
-import { hostileRuns, TEXTS } from "../../fixtures/hostile";
+import { hostileRuns, MIXTURES, mixed, TEXTS } from "../../fixtures/hostile";
 import { reportOf } from "../../fixtures/report";
+import { nameText, visible } from "../../src/data/format";
 import type { Report } from "../../src/data/schema.gen";
 import { Host } from "./host";
 import { Lab, settled } from "./page";
@@ -44,7 +45,7 @@ async function harmless(page: Page, what: string): Promise<void> {
       hit: (window as unknown as { hit?: number }).hit ?? null,
       foreign: here.filter(isForeign).map((one) => one.outerHTML.slice(0, 200)),
       handlers: here.filter((one) => one.getAttributeNames().some((name) => name.startsWith("on"))).length,
-      addresses: addresses.filter((one) => !/^(#|https?:|data:image\/png|)/.test(one)),
+      addresses: addresses.filter((one) => !/^(#|https?:|data:image\/png|$)/.test(one)),
       hidden: getComputedStyle(document.body).display === "none",
       overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
       turning: /[\u202a-\u202e\u2066-\u2069\u2028\u2029]|\p{Cc}(?<![\t\n\r])/u.test(document.body.innerText),
@@ -83,49 +84,55 @@ function hostileReport(text: string): Report {
   };
 }
 
-describe.each(Object.entries(TEXTS))("a text of the kind %s", (kind, text) => {
-  test("is text on a page, in every fold and every choice, wide and narrow", async () => {
-    const page = await lab.page(hostileReport(text));
-    await harmless(page, kind);
-    await openAll(page);
-    await harmless(page, `${kind}, open`);
-    await page.locator("#pair-every").check();
-    await page.locator('input[name="view"][value="compare"]').check();
-    const pickers = await page.locator(".figure-picker select").all();
-    for (const picker of pickers.slice(0, 3)) await picker.selectOption({ index: 1 });
-    await settled(page);
-    await harmless(page, `${kind}, compared`);
-    await page.setViewportSize({ width: 390, height: 900 });
-    await settled(page);
-    await harmless(page, `${kind}, narrow`);
-    await page.context().close();
-  });
+test("every text is in a mixture, whose names nobody cuts unless it is of one text", () => {
+  expect(MIXTURES.flat().sort()).toEqual(Object.keys(TEXTS).sort());
+  for (const kinds of MIXTURES.filter(({ length }) => length > 1)) {
+    const text = mixed(kinds);
+    expect(nameText(text), kinds.join()).toBe(visible(text));
+  }
+});
 
-  test("is text in a Bench and in a small site, in the list and opened", async () => {
-    const runs = hostileRuns(text);
-    const library = benchLibrary(runs, [{ name: text, reason: text }]);
-    const files = [
-      benchFiles(runs, { ...library, title: text, tool_version: text, is_live: true }),
-      smallBenchFiles(runs),
-    ];
-    for (const [at, one] of files.entries()) {
-      const host = await Host.open(one);
+describe.each(MIXTURES.map((kinds) => [kinds.join(", "), mixed(kinds)]))(
+  "texts of the kinds %s",
+  (kind, text) => {
+    test("are text on a page, in every fold and every choice, wide and narrow", async () => {
+      const page = await lab.page(hostileReport(text));
+      await harmless(page, kind);
+      await openAll(page);
+      await harmless(page, `${kind}, open`);
+      await page.locator("#pair-every").check();
+      await page.locator('input[name="view"][value="compare"]').check();
+      const pickers = await page.locator(".figure-picker select").all();
+      for (const picker of pickers.slice(0, 3)) await picker.selectOption({ index: 1 });
+      await settled(page);
+      await harmless(page, `${kind}, compared`);
+      await page.setViewportSize({ width: 390, height: 900 });
+      await settled(page);
+      await harmless(page, `${kind}, narrow`);
+      await page.context().close();
+    });
+
+    test.each(["Bench", "small site"])("are text in a %s, in the list and opened", async (form) => {
+      const runs = hostileRuns(text);
+      const library = benchLibrary(runs, [{ name: text, reason: text }]);
+      const live = { ...library, title: text, tool_version: text, is_live: true };
+      const host = await Host.open(form === "Bench" ? benchFiles(runs, live) : smallBenchFiles(runs));
       const page = await lab.at(host.url);
       await openAll(page);
-      await harmless(page, `${kind}, list ${at}`);
+      await harmless(page, `${kind}, list`);
       await page.setViewportSize({ width: 390, height: 900 });
       await page.locator(".bench-list tbody tr [data-pick]").first().check();
       await settled(page);
-      await harmless(page, `${kind}, narrow list ${at}`);
+      await harmless(page, `${kind}, narrow list`);
       await page.getByRole("link", { name: "Compare 1 chosen" }).click();
       await page.waitForSelector("#glossary, main section");
       await settled(page);
-      await harmless(page, `${kind}, opened ${at}`);
+      await harmless(page, `${kind}, opened`);
       await page.context().close();
       await host.close();
-    }
-  });
-});
+    });
+  },
+);
 
 test("a name of 100,000 letters is cut, and its title has all of them", async () => {
   const page = await lab.page(hostileReport(TEXTS.long));
@@ -182,8 +189,8 @@ test("no cell of a downloaded table is a formula", async () => {
 });
 
 test("pictures of hostile charts are sound SVG and nothing but shapes", async () => {
-  for (const kind of ["script", "control", "emoji", "stacked"]) {
-    const page = await lab.page(hostileReport(TEXTS[kind]));
+  for (const kinds of [["script", "control", "emoji"], ["stacked"]]) {
+    const page = await lab.page(hostileReport(mixed(kinds)));
     const chart = page.locator("#chart-consistency-iops-steady-mean .tool-button", { hasText: "SVG" });
     const [download] = await Promise.all([page.waitForEvent("download"), chart.click()]);
     const text = await readFile(await download.path(), "utf8");
@@ -191,7 +198,7 @@ test("pictures of hostile charts are sound SVG and nothing but shapes", async ()
       const read = new DOMParser().parseFromString(svg, "image/svg+xml");
       return read.querySelectorAll("parsererror, script, foreignObject, [onload], [onerror]").length;
     }, text);
-    expect(wrong, kind).toBe(0);
+    expect(wrong, kinds.join()).toBe(0);
     await page.context().close();
   }
 });

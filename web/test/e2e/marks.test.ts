@@ -85,7 +85,7 @@ describe.each(KINDS)("a fast drive whose figures are %s", (kind) => {
     expect(await pair.innerText()).toContain(`(${label})`);
     expect(await pair.locator(".ahead").count()).toBe(disqualifies ? 0 : 1);
     // The strip and the comparison.
-    const isUnsteady = ["not-steady", "two-regimes", "interrupted", "few-samples"].includes(kind);
+    const isUnsteady = kind === "two-regimes" || (disqualifies && kind !== "scale");
     expect(await page.locator('.events [data-event="steady"]').count()).toBe(isUnsteady ? 0 : 1);
     const heading = await plain(page, "#graph-steady-log-title");
     expect(heading.startsWith("Steady state")).toBe(!disqualifies);

@@ -81,6 +81,9 @@ describe("events of a run", () => {
     for (const [kind, count] of [
       ["not-steady", 0],
       ["two-regimes", 0],
+      ["interrupted", 0],
+      ["few-samples", 0],
+      ["stopped", 0],
       ["scale", 1],
     ] as const) {
       const found = events(EVEN, (view) => {
