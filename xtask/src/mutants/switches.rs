@@ -50,6 +50,13 @@ pub(super) fn switched(source: &str, mutants: &[&Mutant]) -> Result<String> {
     Ok(text)
 }
 
+/// The name of the check whose removal stands at a line of a switched source, or `None` if the line is before all.
+pub(super) fn removal_at(switched: &str, line: usize) -> Option<&str> {
+    let end = switched.split_inclusive('\n').take(line).map(str::len).sum();
+    let (_, from_name) = switched[..end].rsplit_once("|it| it == \"")?;
+    from_name.split('"').next()
+}
+
 /// The source with blanks in place of comments, strings and characters.
 fn code_only(source: &str) -> Vec<u8> {
     let bytes = source.as_bytes();
@@ -166,6 +173,9 @@ mod tests {
         let text = switched(SOURCE, &[&one, &other]).unwrap();
         assert!(text.starts_with("fn a<'a>(x: &'a [u8; 2]) -> bool { if std::env::var("), "{text}");
         assert_eq!(text.matches("let s = ").count(), 3);
+        let line = |part: &str| text[..text.find(part).unwrap()].lines().count();
+        assert_eq!(removal_at(&text, line("true && z")), Some("one"));
+        assert_eq!(removal_at(&text, line("    x == y\n")), Some("other"));
         assert_eq!(text.matches("    true && z\n}").count(), 1);
         assert_eq!(text.matches("    x == y\n}").count(), 1);
         assert!(text.ends_with("    x == y && z\n} }\nfn b();\nfn c() { d() }\n"), "{text}");

@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 
 use super::checkout::Checkout;
 use super::list::{Mutant, TestName};
-use super::switches::VARIABLE;
+use super::switches::{VARIABLE, removal_at};
 use crate::setup;
 
 /// The package with the tests of the program.
@@ -30,6 +30,8 @@ pub(super) enum Verdict {
     Hung,
     /// The test passed.
     Missed,
+    /// The test fails with every check in its place, so that it notices nothing.
+    Fails,
 }
 
 impl Verdict {
@@ -38,11 +40,12 @@ impl Verdict {
             Self::Noticed => "noticed",
             Self::Hung => "hung",
             Self::Missed => "MISSED",
+            Self::Fails => "FAILS",
         }
     }
 
     pub(super) const fn is_noticed(self) -> bool {
-        !matches!(self, Self::Missed)
+        matches!(self, Self::Noticed | Self::Hung)
     }
 }
 
@@ -91,26 +94,46 @@ impl<'a> Trial<'a> {
     fn output(&self, mut cargo: Command, name: &str) -> Result<String> {
         let log = self.log(name);
         let output = cargo.stdin(Stdio::null()).stderr(File::create(&log)?).output()?;
-        ensure!(
-            output.status.success(),
-            "no build: a check or what takes its place is no Rust; see {log}"
-        );
+        if !output.status.success() {
+            let names = self.no_rust(&fs::read_to_string(&log)?);
+            bail!("no build: what takes the place of a check is no Rust: {names:?}; see {log}");
+        }
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Fails unless the tests of a program pass with every check in its place, and each filter selects one.
-    pub(super) fn must_pass(&self, test: &TestName, filters: &BTreeSet<&str>) -> Result<()> {
-        let log = self.log(&format!("all-{}-{}", test.package, test.program));
-        let filters: Vec<_> = filters.iter().copied().collect();
-        let passed = self.run(test, "", &filters, &log)?;
-        ensure!(passed == Some(true), "{test} fails with every check in its place; see {log}");
-        let output = fs::read_to_string(&log)?;
-        let passed: Vec<&str> = output.lines().filter(|line| line.ends_with(" ... ok")).collect();
-        for filter in filters {
-            let is_selected = passed.iter().any(|line| line.contains(filter));
-            ensure!(is_selected, "{filter} selects no test of {test}; see {log}");
+    /// The names of the checks before whose places a compiler met errors.
+    fn no_rust(&self, messages: &str) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut is_error = false;
+        for line in messages.lines() {
+            if line.starts_with("error") || line.starts_with("warning") {
+                is_error = line.starts_with("error");
+            }
+            let place = line.trim_start().strip_prefix("--> ").filter(|_| is_error);
+            let Some((file, at)) = place.and_then(|place| place.split_once(':')) else { continue };
+            let number = at.split(':').next().and_then(|number| number.parse().ok());
+            let source = fs::read_to_string(self.checkout.path(file)).unwrap_or_default();
+            names.extend(removal_at(&source, number.unwrap_or(0)).map(str::to_owned));
         }
-        Ok(())
+        names
+    }
+
+    /// Those of these filters whose tests fail with every check in its place, or that select no test.
+    pub(super) fn failing<'f>(
+        &self,
+        test: &TestName,
+        filters: &BTreeSet<&'f str>,
+    ) -> Result<BTreeSet<&'f str>> {
+        let log = self.log(&format!("all-{}-{}", test.package, test.program));
+        let arguments: Vec<_> = filters.iter().copied().collect();
+        self.run(test, "", &arguments, &log)?;
+        let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+        let ending = |filter: &str, end: &str| {
+            output.lines().any(|line| line.contains(filter) && line.ends_with(end))
+        };
+        let mut failing = filters.clone();
+        failing.retain(|filter| !ending(filter, " ... ok") || ending(filter, " ... FAILED"));
+        Ok(failing)
     }
 
     /// Runs the test of a check without it, and without the one that covers it.
