@@ -159,17 +159,31 @@ fn the_devices_below_are_held_as_well() {
     drop(look.claim().unwrap());
 }
 
+/// Another process that holds a lock on a file until its input ends.
+fn locker(path: &Path) -> std::process::Child {
+    use std::io::BufRead as _;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new("flock");
+    command.arg(path).args(["sh", "-c", "echo ready && read wait"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    child
+}
+
 #[test]
 fn a_lock_on_the_file_behind_refuses() {
-    if !require_or_skip("a_lock_on_the_file_behind_refuses", &["losetup"]) {
+    if !require_or_skip("a_lock_on_the_file_behind_refuses", &["losetup", "flock"]) {
         return;
     }
     let device = LoopDevice::new(SIZE_BYTES);
     let look = Look::at(&device.node);
-    let locked = File::open(&device.image).unwrap();
-    flock(&locked, FlockOperation::NonBlockingLockExclusive).unwrap();
+    // A lock of this process would be that of another target of the call.
+    let mut locker = locker(&device.image);
     assert_eq!(code(look.claim()), "busy");
-    drop(locked);
+    drop(locker.stdin.take());
+    locker.wait().unwrap();
     drop(look.claim().unwrap());
 }
 

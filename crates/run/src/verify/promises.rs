@@ -308,8 +308,8 @@ mod tests {
     #[test]
     fn another_file_is_not_taken_for_a_journal() {
         assert!(message(b"").contains("it is empty"));
-        let drive = Promises::read(Path::new("/dev/zero")).unwrap_err().to_string();
-        assert!(drive.contains("is not a journal"), "{drive}");
+        let device = Promises::read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(device.contains("it is a character device"), "{device}");
         for text in ["{}\n", "hello\n[[1,1]]\n", "00000000 hello\n"] {
             assert!(message(text.as_bytes()).contains("line 1 is not its header"), "{text}");
         }

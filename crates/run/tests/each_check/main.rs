@@ -47,8 +47,9 @@ fn replaced_in(name: &str, all: &[(&str, &str)], phase: &str) -> (Outcome, Vec<u
             before.replace(fs::read(&moved).unwrap());
         }
     });
+    let outcome = outcome.unwrap();
     assert!(fs::read(&path).unwrap() == vec![8; SIZE_BYTES as usize], "{name} {phase}");
-    (outcome.unwrap(), before.take(), fs::read(&moved).unwrap())
+    (outcome, before.take(), fs::read(&moved).unwrap())
 }
 
 fn trace(dir: &Path) -> String {
@@ -74,7 +75,7 @@ fn no_phase_writes_to_another_file() {
     let dir = tempfile::tempdir().unwrap();
     let trace = format!("trace={} purge=false fill=false", trace(dir.path()));
     let jobs = dir.path().join("jobs.toml");
-    let job = "op = \"write\"\nblock = \"4KiB\"\npattern = \"uniform\"\n";
+    let job = "op = \"write\"\nblock = \"4KiB\"\npattern = \"uniform\"\nqueue_depth = 4\n";
     let jobs_text = format!("duration = \"1s\"\n[job.one]\n{job}[job.two]\n{job}");
     fs::write(&jobs, jobs_text).unwrap();
     let jobs = format!("workload={} purge=false fill=false", jobs.display());

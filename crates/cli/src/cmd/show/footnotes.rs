@@ -14,37 +14,34 @@ struct Footnote<'a> {
     metrics: Vec<&'a str>,
 }
 
-/// The kinds with the words before their texts, the gravest first.
-const KINDS: [(MarkKind, &str); 9] = [
-    (MarkKind::NotSteady, "not in steady state: "),
-    (MarkKind::Interrupted, "interrupted: "),
-    (MarkKind::PartOfDrive, "a part of the drive: "),
-    (MarkKind::Scale, "depends on the size of the drive: "),
-    (MarkKind::HostLimited, "the host: "),
-    (MarkKind::FewSamples, ""),
-    (MarkKind::TwoRegimes, ""),
-    (MarkKind::AtLeast, "cut short: "),
-    (MarkKind::LateEnd, "the slowest command: "),
-];
+/// The place of a kind among the footnotes, the gravest first, and the words before its texts.
+const fn heading(kind: MarkKind) -> (u8, &'static str) {
+    match kind {
+        MarkKind::NotSteady => (0, "not in steady state: "),
+        MarkKind::Interrupted => (1, "interrupted: "),
+        MarkKind::Stopped => (2, "the program stood still: "),
+        MarkKind::PartOfDrive => (3, "a part of the drive: "),
+        MarkKind::Scale => (4, "depends on the size of the drive: "),
+        MarkKind::HostLimited => (5, "the host: "),
+        MarkKind::FewSamples => (6, ""),
+        MarkKind::TwoRegimes => (7, ""),
+        MarkKind::Unwritten => (8, "blocks without data: "),
+        MarkKind::AtLeast => (9, "cut short: "),
+        MarkKind::LateEnd => (10, "the slowest command: "),
+    }
+}
 
 impl<'a> Footnotes<'a> {
     /// The footnotes of these marks.
     pub fn of(marks: &'a [Mark]) -> Self {
         let mut notes: Vec<Footnote<'a>> = Vec::new();
-        for (kind, _) in KINDS {
-            for mark in marks.iter().filter(|mark| mark.kind == kind) {
-                match notes.iter_mut().find(|note| note.kind == kind && note.text == mark.text) {
-                    Some(note) => note.metrics.push(&mark.metric),
-                    None => {
-                        notes.push(Footnote {
-                            kind,
-                            text: &mark.text,
-                            metrics: vec![&mark.metric],
-                        });
-                    }
-                }
+        for Mark { metric, kind, text, .. } in marks {
+            match notes.iter_mut().find(|note| note.kind == *kind && note.text == *text) {
+                Some(note) => note.metrics.push(metric),
+                None => notes.push(Footnote { kind: *kind, text, metrics: vec![metric] }),
             }
         }
+        notes.sort_by_key(|note| heading(note.kind).0);
         Self(notes)
     }
 
@@ -57,7 +54,7 @@ impl<'a> Footnotes<'a> {
     /// Prints the footnotes. Figures that have no line of their own are named.
     pub fn print(&self) {
         for (number, Footnote { kind, text, metrics }) in (1..).zip(&self.0) {
-            let words = KINDS.iter().find(|known| known.0 == *kind).map_or("", |known| known.1);
+            let (_, words) = heading(*kind);
             let has_line = |metric: &&&str| find(metric).is_some_and(|row| row.in_summary);
             let others: Vec<_> = metrics.iter().filter(|metric| !has_line(metric)).collect();
             let names = match others[..] {
