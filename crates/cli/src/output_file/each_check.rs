@@ -6,7 +6,7 @@ use super::*;
 #[path = "../../../io/tests/support/loops.rs"]
 mod loops;
 
-use loops::{LoopDevice, require_or_skip};
+use loops::{LoopDevice, Undo, attach, require_or_skip};
 
 #[test]
 fn a_file_in_use_and_an_input_are_not_replaced() {
@@ -25,4 +25,22 @@ fn a_file_in_use_and_an_input_are_not_replaced() {
     let link = device.beside("link");
     std::os::unix::fs::symlink(&input, &link).unwrap();
     assert!(OutputFile::check(&link, &inputs).is_err(), "by another name");
+}
+
+#[test]
+fn a_file_that_somebody_began_to_use_is_not_replaced() {
+    if !require_or_skip("a_file_that_somebody_began_to_use_is_not_replaced", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(1 << 20);
+    let path = device.beside("result");
+    let earlier = vec![7; 1 << 20];
+    fs::write(&path, &earlier).unwrap();
+    let begun = OutputFile::create(&path, &Inputs::default()).unwrap();
+    let node = attach(&path, &[]);
+    let _detach = Undo::new("losetup", format!("-d{}", node.display()));
+    let used = begun.put_in_place().unwrap_err();
+    let refused = matches!(used.downcast_ref(), Some(IoError::Refused { code: "held", .. }));
+    assert!(refused, "{used:#}");
+    assert!(fs::read(&path).unwrap() == earlier);
 }

@@ -1,6 +1,7 @@
 //! Does each check refuse by itself, also what changes between two looks? A report is taken first, the device then
 //! changed, and only then claimed with the report of before. Most need root and loop devices.
 
+use std::cell::RefCell;
 use std::os::unix::fs::{FileExt, symlink};
 
 use rustix::fs::flock;
@@ -8,15 +9,28 @@ use target::Refusal;
 
 use super::*;
 use crate::describe::Protocol;
+use crate::describe::thing::FileId;
 use crate::host::machine::Machine;
 
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
 #[path = "../../../io/tests/support/loops.rs"]
 mod loops;
 
-use loops::{LoopDevice, Undo, attach, must, require_or_skip};
+use loops::{LoopDevice, Undo, attach, is_in_namespace, must, require_or_skip};
 
 const SIZE_BYTES: u64 = 4 << 20;
+
+thread_local! {
+    /// The work of a test between the looks at a file and its opening.
+    static CHANGE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+}
+
+/// Does the work of a test.
+pub(super) fn meanwhile() {
+    if let Some(work) = CHANGE.take() {
+        work();
+    }
+}
 
 /// A device as it was when it was looked at.
 struct Look {
@@ -374,4 +388,113 @@ fn a_device_of_another_namespace_is_not_the_one_of_this_path() {
     inside.wait().unwrap();
     assert_eq!(line, "ready\n");
     assert_eq!(code(resolved), "other-namespace");
+}
+
+/// A table may be covered before the first look or between two.
+#[test]
+fn a_covered_table_refuses_at_every_look() {
+    let name = "a_covered_table_refuses_at_every_look";
+    if !require_or_skip(name, &["losetup", "unshare", "mount"]) || !is_in_namespace(name) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let [file, new] = ["file", "new"].map(|name| device.beside(name));
+    fs::write(&file, "words").unwrap();
+    let look = Look::at(&device.node);
+    let held = look.claim().unwrap();
+    held.require_unused().unwrap();
+    must("mount", &["--bind", "/dev/null", "/proc/locks"]);
+    let _uncover = Undo::new("umount", "/proc/locks");
+    let must_refuse = |answer: Result<(), IoError>, look: &str| {
+        assert!(matches!(answer, Err(IoError::Unsupported(_))), "{look}: {answer:?}");
+    };
+    must_refuse(held.require_unused(), "after the claim");
+    drop(held);
+    let erase = [device.word().to_owned()];
+    let consent = Consent { write: true, erase: &erase, erase_signatures: false, rehearsal: false };
+    must_refuse(claim(&device.node, consent).map(drop), "before the claim");
+    must_refuse(file::require_unused(&file, &fs::metadata(&file).unwrap()), "of a file");
+    must_refuse(file::open(&new).map(drop), "before a new file");
+    assert!(!new.exists());
+}
+
+#[test]
+fn only_a_plain_file_that_nobody_uses_is_opened_for_contents() {
+    let name = "only_a_plain_file_that_nobody_uses_is_opened_for_contents";
+    if !require_or_skip(name, &["losetup", "mkfifo"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let [new, fifo, nowhere] = ["new", "fifo", "nowhere"].map(|name| device.beside(name));
+    for _ in ["new", "existing"] {
+        drop(file::open(&new).unwrap());
+    }
+    must("mkfifo", &[fifo.to_str().unwrap()]);
+    symlink("missing", &nowhere).unwrap();
+    let mistyped = Path::new("/dev/ssdlab-no-device");
+    for path in [&*fifo, &*nowhere, mistyped, Path::new("/proc/self/comm")] {
+        let opened = file::open(path).map(drop);
+        let _ = fs::remove_file(mistyped);
+        assert!(matches!(opened, Err(IoError::Usage(_))), "{}: {opened:?}", path.display());
+    }
+    assert!(!device.beside("missing").exists());
+    assert_eq!(code(file::open(&device.image)), "held");
+}
+
+#[test]
+fn a_file_that_changes_at_the_last_moment_is_not_opened_for_contents() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let [path, other, moved] = ["file", "other", "moved"].map(|name| dir.join(name));
+    let open_after = |work: Box<dyn FnOnce()>| {
+        CHANGE.set(Some(work));
+        let opened = file::open(&path).map(drop);
+        assert!(CHANGE.take().is_none(), "nothing happened");
+        opened
+    };
+    let new = path.clone();
+    let opened = open_after(Box::new(move || fs::write(new, "somebody's").unwrap()));
+    assert!(matches!(opened, Err(IoError::Device { .. })), "a file came: {opened:?}");
+    fs::write(&other, "other").unwrap();
+    let (from, to) = (other.clone(), path.clone());
+    let opened = open_after(Box::new(move || fs::rename(from, to).unwrap()));
+    assert_eq!(code(opened), "identity-changed");
+    let (from, to) = (path.clone(), moved.clone());
+    let opened = open_after(Box::new(move || {
+        fs::rename(&from, &to).unwrap();
+        symlink(to, from).unwrap();
+    }));
+    assert!(matches!(opened, Err(IoError::Device { .. })), "a link came: {opened:?}");
+    assert_eq!(fs::read_to_string(moved).unwrap(), "other");
+}
+
+#[test]
+fn the_file_behind_is_held_as_itself_and_from_others() {
+    let name = "the_file_behind_is_held_as_itself_and_from_others";
+    if !require_or_skip(name, &["losetup", "flock"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let [path, other] = ["file", "other"].map(|name| dir.path().join(name));
+    fs::write(&path, "1").unwrap();
+    fs::write(&other, "2").unwrap();
+    let id = FileId::of(&fs::metadata(&path).unwrap());
+    let hold = |path: &Path| file::hold_backing(path, id, "it");
+    drop(hold(&path).unwrap());
+    assert_eq!(code(hold(&other)), "unreadable");
+    assert_eq!(code(hold(&dir.path().join("none"))), "unreadable");
+    let mut theirs = std::process::Command::new("flock")
+        .arg(&path)
+        .args(["sh", "-c", "echo ready && read wait"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut lines = io::BufReader::new(theirs.stdout.take().unwrap());
+    io::BufRead::read_line(&mut lines, &mut line).unwrap();
+    let locked = hold(&path);
+    drop(theirs.stdin.take());
+    theirs.wait().unwrap();
+    assert_eq!((&*line, code(locked)), ("ready\n", "busy"));
 }

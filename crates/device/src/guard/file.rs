@@ -113,6 +113,8 @@ pub fn open(path: &Path) -> Result<(File, FileClaim), IoError> {
             let created = directory.join(name);
             require_ordinary(&created)?;
             require_tables()?;
+            #[cfg(test)]
+            super::each_check::meanwhile();
             let file = options.create_new(true).open(&created).map_err(failed)?;
             let claim = FileClaim::take(&file, &created)?;
             return Ok((file, claim));
@@ -125,6 +127,8 @@ pub fn open(path: &Path) -> Result<(File, FileClaim), IoError> {
     }
     require_ordinary(&resolved)?;
     check_replaceable(path, &resolved)?;
+    #[cfg(test)]
+    super::each_check::meanwhile();
     let file = options.open(&resolved).map_err(failed)?;
     if FileId::of(&metadata(&file, &resolved)?) != FileId::of(&found) {
         return Err(IoError::Refused {

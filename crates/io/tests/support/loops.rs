@@ -34,6 +34,26 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
+/// Runs a test once more, in a mount namespace of its own, in which it may cover what all others need.
+///
+/// Returns true in that namespace, and false outside once the test has passed there.
+pub fn is_in_namespace(test: &str) -> bool {
+    const VARIABLE: &str = "SSDLAB_TEST_NAMESPACE";
+    if std::env::var_os(VARIABLE).is_some() {
+        return true;
+    }
+    let inside = Command::new("unshare")
+        .args(["--mount", "--propagation", "private"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--nocapture", test])
+        .env(VARIABLE, "1")
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&inside.stdout);
+    assert!(inside.status.success() && words.contains(" 1 passed"), "{inside:?}");
+    false
+}
+
 /// Runs a program that must succeed, and returns its output, trimmed.
 pub fn must(program: &str, arguments: &[&str]) -> String {
     let Output { status, stdout, stderr } = Command::new(program)

@@ -15,7 +15,10 @@ struct Files {
 
 impl Files {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap())
+    }
+
+    fn at(dir: tempfile::TempDir) -> Self {
         let words = ["one", "two"].map(|name| dir.path().join(name).display().to_string());
         let texts = words.each_ref().map(|path| format!("file:{path}?size=2MiB"));
         for path in &words {
@@ -76,11 +79,26 @@ fn every_target_of_a_call_is_held_before_the_first_is_opened() {
     drop(files.hold(texts, words, EngineChoice::Auto).unwrap());
 }
 
+/// Nothing but its description refuses a simulated drive or the null target.
+#[test]
+fn a_promise_to_only_read_is_kept_without_a_target_to_hold() {
+    for text in ["null:", "sim:samsung-840-pro-256gb", "file:/tmp/never-created?size=1MiB"] {
+        let wish = Wish { write: true, read_only: true, ..Wish::READ };
+        let held = look(parse(&[text.to_owned()]).unwrap(), wish).unwrap().hold();
+        assert!(matches!(held, Err(IoError::Refused { code: "read-only", .. })), "{text}");
+    }
+}
+
+/// A file in memory has no completions to poll for, which only its engine can tell.
 #[test]
 fn an_engine_that_cannot_drive_a_target_is_refused_before_another_is_opened() {
-    let files = Files::new();
+    let files = Files::at(tempfile::tempdir_in("/dev/shm").unwrap());
     let Files { texts, words, .. } = &files;
-    let engine = EngineChoice::Passthrough(io::Polling::default());
-    let held = files.hold(texts, words, engine);
+    drop(files.hold(texts, words, EngineChoice::Auto).unwrap());
+    let polling = io::Polling { completions: true, ..io::Polling::default() };
+    let held = files.hold(texts, words, EngineChoice::Uring(polling));
+    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
+    let passthrough = EngineChoice::Passthrough(io::Polling::default());
+    let held = files.hold(texts, words, passthrough);
     assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
 }

@@ -289,10 +289,18 @@ fn append_to(path: &Path) -> std::io::Result<File> {
 }
 
 #[cfg(test)]
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
+#[path = "../../../io/tests/support/loops.rs"]
+mod loops;
+
+#[cfg(test)]
 mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::AtomicBool;
 
+    use target::IoError;
+
+    use super::loops::{Undo, attach, require_or_skip};
     use super::*;
     use crate::pool::Limits;
     use crate::sweep;
@@ -338,5 +346,25 @@ mod tests {
         let other = format!("repeat = 2\n{SPEC}");
         let refused = Book::open(dir.path(), &other).unwrap_err().to_string();
         assert!(refused.contains("another sweep"), "{refused}");
+    }
+
+    #[test]
+    fn a_log_of_somebody_else_or_in_use_is_not_written_to() {
+        if !require_or_skip("a_log_of_somebody_else_or_in_use_is_not_written_to", &["losetup"]) {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join(OUTCOMES_FILE);
+        fs::write(&log, "").unwrap();
+        let refused = Book::open(dir.path(), SPEC).unwrap_err().to_string();
+        assert!(refused.contains("belongs to no sweep"), "{refused}");
+        assert!(!dir.path().join(SPEC_FILE).exists());
+        fs::remove_file(&log).unwrap();
+        drop(Book::open(dir.path(), SPEC).unwrap());
+        let node = attach(&log, &[]);
+        let _detach = Undo::new("losetup", format!("-d{}", node.display()));
+        let used = Book::open(dir.path(), SPEC).unwrap_err();
+        let is_refused = matches!(used, RunError::Target(IoError::Refused { code: "held", .. }));
+        assert!(is_refused, "{used}");
     }
 }

@@ -11,7 +11,7 @@ use crate::open::open_file;
 #[path = "../../../tests/support/loops.rs"]
 mod loops;
 
-use loops::{Undo, attach, must, require_or_skip};
+use loops::{Undo, attach, is_in_namespace, must, require_or_skip};
 
 const MIB: u64 = 1 << 20;
 
@@ -90,6 +90,21 @@ fn a_new_file_is_none_that_came_meanwhile() {
     let created = create(&path, path.clone(), Some(MIB)).map(drop);
     assert!(matches!(created, Err(IoError::Device { .. })), "{created:?}");
     assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
+}
+
+#[test]
+fn no_file_is_created_where_a_table_is_covered() {
+    let name = "no_file_is_created_where_a_table_is_covered";
+    if !require_or_skip(name, &["losetup", "unshare", "mount"]) || !is_in_namespace(name) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    must("mount", &["--bind", "/dev/null", "/proc/locks"]);
+    let _uncover = Undo::new("umount", "/proc/locks");
+    let created = create(&path, path.clone(), Some(MIB)).map(drop);
+    assert!(matches!(created, Err(IoError::Unsupported(_))), "{created:?}");
+    assert!(!path.exists());
 }
 
 #[test]
