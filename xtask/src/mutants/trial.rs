@@ -128,11 +128,12 @@ impl<'a> Trial<'a> {
         let arguments: Vec<_> = filters.iter().copied().collect();
         self.run(test, "", &arguments, &log)?;
         let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-        let ending = |filter: &str, end: &str| {
-            output.lines().any(|line| line.contains(filter) && line.ends_with(end))
+        let is_over = output.contains("\ntest result: ");
+        let has = |filter: &str, start: &str| {
+            output.lines().any(|line| line.starts_with(start) && line.contains(filter))
         };
         let mut failing = filters.clone();
-        failing.retain(|filter| !ending(filter, " ... ok") || ending(filter, " ... FAILED"));
+        failing.retain(|filter| !is_over || !has(filter, "test ") || has(filter, "---- "));
         Ok(failing)
     }
 

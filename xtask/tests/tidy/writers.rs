@@ -42,7 +42,6 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/expose/src/snapshot/file.rs", "a new file, or a saved state that the guard passed"),
     ("crates/reality/src/store.rs", "the folder of runs of the developers' checks"),
     ("crates/result/src/bench/", "the folder of a site"),
-    ("crates/result/src/import/", "a run directory that the import has created"),
     ("crates/result/src/store", "run directories in a library"),
     ("crates/run/src/verify/journal.rs", "a journal, which must be a new file"),
     ("crates/serve/src/", "index and uploads of a library"),
