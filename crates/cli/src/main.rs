@@ -10,6 +10,10 @@ mod defaults;
 mod failure;
 mod help;
 mod inputs;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
+#[path = "../../io/tests/support/loops.rs"]
+mod loops;
 mod output_file;
 mod parts;
 mod prepare;

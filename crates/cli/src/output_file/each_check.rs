@@ -2,11 +2,7 @@
 
 use super::*;
 
-#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
-#[path = "../../../io/tests/support/loops.rs"]
-mod loops;
-
-use loops::{LoopDevice, Undo, attach, require_or_skip};
+use crate::loops::{LoopDevice, Undo, attach, require_or_skip};
 
 #[test]
 fn a_file_in_use_and_an_input_are_not_replaced() {

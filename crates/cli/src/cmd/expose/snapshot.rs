@@ -78,3 +78,36 @@ fn slip(path: &Path, fault: FileFault) -> IoError {
         fault => IoError::Usage(format!("{} {fault}", path.display())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expose::plan::Shape;
+
+    use super::*;
+    use crate::loops::{LoopDevice, Undo, attach, require_or_skip};
+
+    #[test]
+    fn a_state_in_use_is_neither_read_nor_replaced() {
+        if !require_or_skip("a_state_in_use_is_neither_read_nor_replaced", &["losetup"]) {
+            return;
+        }
+        let device = LoopDevice::new(1 << 20);
+        let path = device.beside("state");
+        let open = || {
+            let settings = [("scale".to_owned(), "1/1024".to_owned())];
+            let config = io::engine::sim::configure("samsung-840-pro-256gb", &settings).unwrap();
+            let shape = Shape::of(&config);
+            let contents = Contents::in_memory(shape, shape.capacity_bytes).unwrap();
+            disk(Some(&path), config, contents)
+        };
+        let is_held = |error: IoError| matches!(error, IoError::Refused { code: "held", .. });
+        save(&mut open().unwrap(), "drive", &path).unwrap();
+        let mut opened = open().unwrap();
+        let before = std::fs::read(&path).unwrap();
+        let node = attach(&path, &[]);
+        let _detach = Undo::new("losetup", format!("-d{}", node.display()));
+        assert!(open().is_err_and(is_held));
+        assert!(save(&mut opened, "drive", &path).is_err_and(is_held));
+        assert!(std::fs::read(&path).unwrap() == before);
+    }
+}
