@@ -300,7 +300,8 @@ fn a_forged_state_is_refused_in_words_or_that_of_a_sound_drive() {
         }
     }));
     let seeds = std::env::var("SSDLAB_FORGED_STATES").ok().and_then(|seeds| seeds.parse().ok());
-    let seeds: u64 = seeds.unwrap_or(3_000);
+    let is_full = std::env::var("SSDLAB_TEST_FULL").is_ok_and(|all| all == "1");
+    let seeds: u64 = seeds.unwrap_or(if is_full { 3_000 } else { 200 });
     let (dir, path) = dir_and_path();
     let (copy, later) = (dir.path().join("copy"), dir.path().join("later"));
     let (mut refused, mut taken) = (0, 0);
