@@ -62,7 +62,10 @@ fn a_sweep_of_impossible_size_is_refused_before_it_takes_memory() {
         (sweep("design = 'random'\npoints = 1000000", &format!("[1]{many_axes}")), "of memory"),
         (sweep("design = 'random'\npoints = 1000000", &long_text), "of memory"),
         (
-            sweep("design = 'adaptive'\ngoal = 'g'\npoints = 1000000", "{ from = 0.0, to = 1.0 }"),
+            sweep(
+                "design = 'adaptive'\ngoal = 'waf_steady'\npoints = 1000000",
+                "{ from = 0.0, to = 1.0 }",
+            ),
             "10000",
         ),
     ] {
@@ -98,7 +101,7 @@ fn numbers_that_are_none_make_no_axis() {
     }
     // All whole numbers that there are: more combinations than fit into 64 bits.
     let widest = "{ from = -9223372036854775808, to = 9223372036854775807 }";
-    let spec = Spec::parse(&sweep("design = 'adaptive'\ngoal = 'g'\npoints = 9", widest));
+    let spec = Spec::parse(&sweep("design = 'adaptive'\ngoal = 'waf_steady'\npoints = 9", widest));
     assert_eq!(spec.expect("a sweep").tasks().expect("tasks").len(), 9);
 }
 

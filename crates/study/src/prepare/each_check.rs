@@ -88,17 +88,3 @@ fn a_promise_to_only_read_is_kept_without_a_target_to_hold() {
         assert!(matches!(held, Err(IoError::Refused { code: "read-only", .. })), "{text}");
     }
 }
-
-/// A file in memory has no completions to poll for, which only its engine can tell.
-#[test]
-fn an_engine_that_cannot_drive_a_target_is_refused_before_another_is_opened() {
-    let files = Files::at(tempfile::tempdir_in("/dev/shm").unwrap());
-    let Files { texts, words, .. } = &files;
-    drop(files.hold(texts, words, EngineChoice::Auto).unwrap());
-    let polling = io::Polling { completions: true, ..io::Polling::default() };
-    let held = files.hold(texts, words, EngineChoice::Uring(polling));
-    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
-    let passthrough = EngineChoice::Passthrough(io::Polling::default());
-    let held = files.hold(texts, words, passthrough);
-    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
-}
