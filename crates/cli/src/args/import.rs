@@ -24,7 +24,8 @@ pub struct FioArgs {
     #[command(flatten)]
     pub import: ImportArgs,
     /// Read the jobs of this host only, of a run with clients; repeatable
-    #[arg(long, value_name = "HOST")]
+    // The id `host` is that of the default host of simulated drives.
+    #[arg(id = "client_host", long = "host", value_name = "HOST")]
     pub host: Vec<String>,
 }
 
