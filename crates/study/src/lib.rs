@@ -13,6 +13,10 @@
 pub mod exit;
 pub mod facts;
 pub mod fit;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
+#[path = "../../io/tests/support/loops.rs"]
+mod loops;
 mod perform;
 pub mod pool;
 pub mod prepare;

@@ -26,7 +26,12 @@ pub(super) fn switched(source: &str, mutants: &[&Mutant]) -> Result<String> {
         );
         let body = body.cloned().unwrap_or_default();
         let original = &source[body.clone()];
-        let without = original.replacen(&mutant.text, &mutant.becomes, 1);
+        let mut without = original.replacen(&mutant.text, &mutant.becomes, 1);
+        // Of the bodies of a function, one runs: that of a check lacks its cover, too, if it is here.
+        if let Some(cover) = mutants.iter().find(|it| mutant.covered_by.as_ref() == Some(&it.name))
+        {
+            without = without.replacen(&cover.text, &cover.becomes, 1);
+        }
         let is_removed = format!(
             "std::env::var(\"{VARIABLE}\").is_ok_and(|all| all.split(',').any(|it| it == \"{name}\"))"
         );
@@ -179,6 +184,15 @@ mod tests {
         assert_eq!(text.matches("    true && z\n}").count(), 1);
         assert_eq!(text.matches("    x == y\n}").count(), 1);
         assert!(text.ends_with("    x == y && z\n} }\nfn b();\nfn c() { d() }\n"), "{text}");
+    }
+
+    #[test]
+    fn a_check_and_its_cover_leave_one_function_together() {
+        let (mut one, other) = (mutant("one", "x == y", "true"), mutant("other", " && z", ""));
+        one.covered_by = Some("other".to_owned());
+        let text = switched(SOURCE, &[&one, &other]).unwrap();
+        assert_eq!(text.matches("    true\n}").count(), 1, "{text}");
+        assert_eq!(text.matches("    x == y\n}").count(), 1, "{text}");
     }
 
     #[test]

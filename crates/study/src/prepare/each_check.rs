@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::loops::{Undo, is_in_namespace, must, require_or_skip};
 
 const MIB: usize = 1 << 20;
 
@@ -87,4 +88,26 @@ fn a_promise_to_only_read_is_kept_without_a_target_to_hold() {
         let held = look(parse(&[text.to_owned()]).unwrap(), wish).unwrap().hold();
         assert!(matches!(held, Err(IoError::Refused { code: "read-only", .. })), "{text}");
     }
+}
+
+/// A file in memory has no completions to poll for, which only its engine can tell.
+#[test]
+fn an_engine_that_cannot_drive_a_target_is_refused_before_another_is_opened() {
+    let name = "an_engine_that_cannot_drive_a_target_is_refused_before_another_is_opened";
+    if !require_or_skip(name, &["losetup", "unshare", "mount"]) || !is_in_namespace(name) {
+        return;
+    }
+    let memory = tempfile::tempdir().unwrap();
+    must("mount", &["-t", "tmpfs", "none", memory.path().to_str().unwrap()]);
+    let unmount = Undo::new("umount", memory.path().to_str().unwrap());
+    let files = Files::at(tempfile::tempdir_in(memory.path()).unwrap());
+    let Files { texts, words, .. } = &files;
+    drop(files.hold(texts, words, EngineChoice::Auto).unwrap());
+    let polling = io::Polling { completions: true, ..io::Polling::default() };
+    let held = files.hold(texts, words, EngineChoice::Uring(polling));
+    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
+    let passthrough = EngineChoice::Passthrough(io::Polling::default());
+    let held = files.hold(texts, words, passthrough);
+    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
+    drop((files, unmount));
 }

@@ -289,19 +289,14 @@ fn append_to(path: &Path) -> std::io::Result<File> {
 }
 
 #[cfg(test)]
-#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
-#[path = "../../../io/tests/support/loops.rs"]
-mod loops;
-
-#[cfg(test)]
 mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::AtomicBool;
 
     use target::IoError;
 
-    use super::loops::{Undo, attach, require_or_skip};
     use super::*;
+    use crate::loops::{Undo, attach, require_or_skip};
     use crate::pool::Limits;
     use crate::sweep;
 
