@@ -79,8 +79,9 @@ pub fn must_soon(program: &str, arguments: &[&str]) {
     must(program, arguments);
 }
 
-fn try_to(program: &str, argument: &str) {
-    let _ = Command::new(program).arg(argument).output();
+/// Whether a program succeeded.
+fn try_to(program: &str, argument: &str) -> bool {
+    Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
 }
 
 /// A loop device over its own sparse image; detached on drop.
@@ -146,6 +147,12 @@ impl Undo {
 
 impl Drop for Undo {
     fn drop(&mut self) {
-        try_to(self.program, &self.argument);
+        // A ring that closes keeps its file, and thereby a mount, a moment longer.
+        for _ in 0..10 {
+            if try_to(self.program, &self.argument) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
     }
 }
