@@ -118,7 +118,7 @@ impl<'a> Trial<'a> {
         names
     }
 
-    /// Those of these filters whose tests fail with every check in its place, or that select no test.
+    /// The ones among these filters whose tests fail with every check in its place, or that select no test.
     pub(super) fn failing<'f>(
         &self,
         test: &TestName,

@@ -83,7 +83,7 @@ impl FileClaim {
     /// Makes sure that nobody else has begun to use the file.
     ///
     /// # Errors
-    /// Those of [`FileClaim::take`].
+    /// The errors of [`FileClaim::take`].
     pub fn require_unused(&self) -> Result<(), IoError> {
         require_id_unused(&self.path, self.id)
     }

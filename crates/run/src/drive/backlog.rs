@@ -9,7 +9,7 @@ use result::stats::latency::WAIT_NS;
 pub struct Backlog {
     /// Issued commands.
     ios: u64,
-    /// Those that waited for room.
+    /// Number of them that waited for room.
     waited_ios: u64,
     longest_ns: u64,
     /// Due time of the first command that waited.
