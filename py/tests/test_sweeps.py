@@ -257,6 +257,10 @@ def test_a_uri_names_its_file_system(table: bytes, tmp_path: Path) -> None:
     for output in ("nowhere://lab/one", "s3://"):
         with pytest.raises(ssdlab.UsageError, match="output"):
             ssdlab.sweep(SPEC, output)
+    (tmp_path / "foreign" / "outcomes").mkdir(parents=True)
+    (tmp_path / "foreign" / "outcomes" / "of-the-user.jsonl").write_text("{}")
+    with pytest.raises(ssdlab.UsageError, match="belongs to no sweep"):
+        ssdlab.sweep(SPEC, f"file://{tmp_path}/foreign")
 
 
 def test_a_bucket_that_does_not_exist_is_named(s3: Any) -> None:

@@ -64,12 +64,15 @@ class Store:
             spec = self._files.get_file_info(f"{self._path}/{_SPEC}")
             if spec.type != fs.FileType.NotFound:
                 (self._local / _SPEC).write_bytes(self._read(spec.path))
-            with open(self._local / _OUTCOMES, "wb") as log:
                 # A part that was cut short must not spoil the first line of the next one.
-                log.writelines(self._read(part) + b"\n" for part in parts)
+                log = b"".join(self._read(part) + b"\n" for part in parts)
+                (self._local / _OUTCOMES).write_bytes(log)
+                self._up = len(log)
         except (OSError, ValueError) as error:
             raise self._failed("read", error) from error
-        self._up = (self._local / _OUTCOMES).stat().st_size
+        if parts and spec.type == fs.FileType.NotFound:
+            foreign = f"`{self._path}/outcomes` belongs to no sweep that is described beside it"
+            raise UsageError(f"{foreign}; choose another `output`", "usage")
 
     def begin(self) -> None:
         """Puts the description up, so that the place belongs to this sweep."""
