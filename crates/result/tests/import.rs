@@ -256,6 +256,7 @@ fn files_that_are_not_of_fio_are_refused_with_the_reason() {
             "line 2: expected a number as value, found `x`",
         ),
         ("g_iops.1.log", "99000000000, 5, 1, 0\n", "more than a week"),
+        ("g_iops.1.log", "1000, 5, 1, 0\n18446744073709551615, 5, 1, 0\n", "more than a week"),
         ("h_lat.1.log", "600000000, 5, 1, 4096\n", "no log of a measurement"),
         ("i_bw.1.log", "1000, 5, 1, 0\n", "size of a command"),
     ] {

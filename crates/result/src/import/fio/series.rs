@@ -265,7 +265,10 @@ fn median_ms(ends: &[u64]) -> Option<u64> {
     let mut distances: Vec<_> =
         ends.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     distances.sort_unstable();
-    let median = distances.get(distances.len() / 2).copied().filter(|ms| *ms > 0)?;
+    let median = distances.get(distances.len() / 2).copied()?;
+    if median == 0 || median / MS_PER_S >= ROWS_MAX {
+        return None;
+    }
     // The clock of fio's sampler is some ms late; the interval is a round number.
     let round = (median + 50) / 100 * 100;
     Some(if round.abs_diff(median) * 20 <= median { round } else { median })
