@@ -352,8 +352,12 @@ impl Session {
         self.or_rescue(kept)
     }
 
-    /// Whether somebody else uses the target, which ends the run.
+    /// Whether somebody else uses the target, which ends the run. A run that has failed keeps its
+    /// reason: the target may be gone.
     fn is_used_by_others(&mut self, control: &Control<'_>) -> bool {
+        if self.failure.is_some() {
+            return false;
+        }
         let found = self.uses.as_ref().and_then(|uses| uses.look(control.interrupted));
         found.map(|error| self.fail(error.into())).is_some()
     }

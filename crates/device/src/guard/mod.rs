@@ -219,14 +219,14 @@ impl Claim {
     ///
     /// # Errors
     /// [`IoError::Refused`] with the code of the use; [`IoError::Unsupported`] if a table of the
-    /// kernel cannot be read.
+    /// kernel cannot be read; [`IoError::Device`] if the device is gone.
     pub fn require_unused(&self) -> Result<(), IoError> {
         let system = System::live();
         let tables = Tables::read(&system);
         tables.require_whole()?;
         let device = system.by_number(self.report.number).ok_or_else(|| {
-            let node = self.report.node.display();
-            refused("identity-changed", format!("{node} is gone: /sys/dev/block lists it no more"))
+            let gone = format!("/sys/dev/block no longer lists {}", self.report.node.display());
+            device_error(gone, io::Error::from(Errno::NODEV))
         })?;
         reasons(&system, &tables, &device)
             .into_iter()

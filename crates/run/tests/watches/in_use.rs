@@ -8,6 +8,7 @@ use result::schema::RunStatus;
 use run::{Event, Outcome, RunError, Test};
 use target::IoError;
 use target::capability::UseProbe;
+use target::faulty::{Fault, FaultyTarget};
 use target::scripted::{Reply, ScriptedTarget};
 
 use crate::common::{request, run_with};
@@ -93,4 +94,18 @@ fn the_borders_of_phases_are_looked_at_and_the_stop_button_is_left_alone() {
     assert!(!pressed);
     let phases = &outcome.run.phases;
     assert!(phases.len() == 1 && phases[0].complete, "{phases:#?}");
+}
+
+#[test]
+fn a_drive_that_fails_and_is_gone_is_a_failure_of_the_drive() {
+    let newcomer =
+        Arc::new(Newcomer { free: AtomicU32::new(3), interval: Duration::from_secs(3600) });
+    let mut target = ScriptedTarget::new(1 << 20, Reply::after_ns(100_000));
+    target.uses = Some(newcomer);
+    let mut target = FaultyTarget::new(target, [(2000, Fault::Lose)]);
+    let library = tempfile::tempdir().unwrap();
+    let request = request(library.path(), Test::CONSISTENCY, &[("duration", "10s")]);
+    let outcome = run_with(&mut target, &request, |_, _| {}).unwrap();
+    let failure = outcome.failure.as_ref();
+    assert!(matches!(failure, Some(RunError::Target(IoError::Device { .. }))), "{failure:?}");
 }
