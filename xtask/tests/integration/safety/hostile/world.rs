@@ -1,8 +1,8 @@
 //! All things that a call could change.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -77,32 +77,58 @@ impl Drop for UndoAll {
 pub(super) struct Kept {
     pub(super) path: PathBuf,
     inode: u64,
+    /// What it holds, or `None` if it is no file.
+    content: Option<Vec<u8>>,
 }
 
 impl Kept {
     fn new(path: PathBuf) -> Self {
         let inode = fs::symlink_metadata(&path).expect("a thing").ino();
-        Self { path, inode }
+        let content = fs::read(&path).ok();
+        Self { path, inode, content }
+    }
+
+    /// A new file with some content, in new directories.
+    fn written(path: PathBuf) -> Self {
+        fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
+        fs::write(&path, "of the user").expect("a file");
+        Self::new(path)
     }
 
     fn is_the_same(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|found| found.ino() == self.inode)
+            && fs::read(&self.path).ok() == self.content
     }
 }
+
+/// Files of a web site and of another library, which calls meet as a directory for results and behind links.
+const FOREIGN: [&str; 6] = [
+    "foreign/.git/HEAD",
+    "foreign/CNAME",
+    "foreign/photographs/1.jpg",
+    "foreign/runs/thesis.tex",
+    "other/a-run/run.json",
+    "other/a-run/thesis.tex",
+];
 
 /// Files and devices in every state, and a directory for the results of calls.
 pub(super) struct World {
     pub(super) things: Vec<Thing>,
     /// Living sockets.
-    pub(super) kept: Vec<Kept>,
-    _sockets: (UnixDatagram, UnixListener),
-    server: Child,
+    pub(super) sockets: Vec<Kept>,
+    foreign: Vec<Kept>,
+    /// Address of a server that takes uploads.
+    pub(super) url: String,
+    _bound: (UnixDatagram, UnixListener),
+    servers: [Child; 2],
     dir: TempDir,
 }
 
 impl Drop for World {
     fn drop(&mut self) {
-        let _ = self.server.kill().and_then(|()| self.server.wait());
+        for server in &mut self.servers {
+            let _ = server.kill().and_then(|()| server.wait());
+        }
     }
 }
 
@@ -144,13 +170,17 @@ impl World {
         fs::write(at.join("fio.json"), FIO).expect("a result");
         fs::write(at.join("sweep.toml"), SWEEP).expect("a sweep");
         let (datagram, stream) = (at.join("datagram"), at.join("stream"));
-        let sockets = (
+        let bound = (
             UnixDatagram::bind(&datagram).expect("a socket"),
             UnixListener::bind(&stream).expect("a socket"),
         );
-        let server = serve(&at);
-        let kept = [datagram, stream, at.join("control")].map(Kept::new).into();
-        Self { things, kept, _sockets: sockets, server, dir }
+        let drive = expose(&at);
+        let sockets = [datagram, stream, at.join("control")].map(Kept::new).into();
+        let foreign = FOREIGN.map(|path| Kept::written(at.join(path))).into();
+        fs::create_dir(at.join("linked")).expect("a library");
+        symlink("../other/a-run", at.join("linked/a-run")).expect("a link");
+        let (library, url) = serve(&at);
+        Self { things, sockets, foreign, url, _bound: bound, servers: [drive, library], dir }
     }
 
     /// Working directory of the calls; they may write freely to the things in `own`.
@@ -172,15 +202,35 @@ impl World {
             thing.signed = false;
             thing.remember();
         }
-        for kept in &self.kept {
-            assert!(kept.is_the_same(), "{when} replaced {}: {call}", kept.path.display());
+        for kept in self.sockets.iter().chain(&self.foreign) {
+            assert!(kept.is_the_same(), "{when} changed {}: {call}", kept.path.display());
         }
         given
     }
 }
 
+/// A library that takes uploads, and its address.
+fn serve(at: &Path) -> (Child, String) {
+    fs::create_dir(at.join("uploads")).expect("a library");
+    fs::write(at.join("token"), "0123456789abcdef").expect("a token");
+    fs::set_permissions(at.join("token"), Permissions::from_mode(0o600)).expect("its mode");
+    let mut command = Command::new(crate::lab::binary());
+    command.args(["serve", "--library", "uploads", "--listen", "127.0.0.1:0"]);
+    command.args(["--token-file", "token", "--web", "page.html"]);
+    let mut server = command.current_dir(at).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut output = BufReader::new(server.stdout.take().expect("its output"));
+    let mut line = String::new();
+    while !line.contains("http://") {
+        line.clear();
+        assert_ne!(output.read_line(&mut line).expect("a line"), 0, "no address");
+    }
+    server.stdout = Some(output.into_inner());
+    let url = line.split_whitespace().find(|word| word.starts_with("http://")).expect("a URL");
+    (server, url.to_owned())
+}
+
 /// A drive that takes orders at the socket `control`.
-fn serve(at: &Path) -> Child {
+fn expose(at: &Path) -> Child {
     let mut command = Command::new(crate::lab::binary());
     command.args(["expose", DRIVE, "--no-run", "--nbd", "nbd", "--control", "control"]);
     let server = command.current_dir(at).stderr(Stdio::null()).spawn().expect("starts");

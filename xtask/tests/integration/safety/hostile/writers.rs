@@ -10,7 +10,7 @@ pub(super) const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
 /// Socket of a drive that a call serves.
 pub(super) const SERVED: &str = "own/nbd";
 
-/// `OUT` stands for a file, `DIR` for a directory, `NODE` for a device.
+/// `OUT` stands for a file, `DIR` for a directory, `NODE` for a device, `URL` for a server.
 const LINES: &[&str] = &[
     "report latest --library own/runs --web page.html -o OUT",
     "export latest --library own/runs --as csv -o OUT",
@@ -43,7 +43,14 @@ const LINES: &[&str] = &[
     "runs rm latest --library own/runs",
     "runs rm OUT --library own/runs",
     "runs note latest --note x --library DIR",
+    "runs rm a-run --library linked",
+    "runs rm linked/a-run --library own/runs",
+    "runs rm a-run --library other",
     "site DIR --library own/runs",
+    "push URL latest --library own/runs --token-file token",
+    "push URL OUT --library own/runs --token-file token",
+    "push URL a-run --library linked --token-file OUT",
+    "serve --library DIR --listen 127.0.0.1:0 --token-file token --web page.html",
     "man DIR",
     "sweep sweep.toml --output DIR --quiet",
 ];
@@ -63,17 +70,24 @@ impl Line {
         let path = random.one_of(&thing.names).path().to_owned();
         let (out, names_used) = match random.below(8) {
             0 => ("own/out".to_owned(), false),
-            1 => (random.one_of(&world.kept).path.to_string_lossy().into_owned(), true),
+            1 => (random.one_of(&world.sockets).path.to_string_lossy().into_owned(), true),
             _ => (path, true),
         };
-        let dir = match random.below(5) {
+        let dir = match random.below(6) {
             0 => "own/dir".to_owned(),
-            1 => thing.file.to_string_lossy().into_owned(),
+            1 => "foreign".to_owned(),
+            2 => thing.file.to_string_lossy().into_owned(),
             _ => thing.mount_point(),
         };
         let nodes: Vec<_> = world.things.iter().flat_map(|thing| &thing.nodes).collect();
         let node = random.one_of(&nodes).to_string_lossy().into_owned();
-        let places = [("OUT", &*out), ("DIR", &*dir), ("NODE", &*node), ("DRIVE", DRIVE)];
+        let places = [
+            ("OUT", &*out),
+            ("DIR", &*dir),
+            ("NODE", &*node),
+            ("URL", &*world.url),
+            ("DRIVE", DRIVE),
+        ];
         let word = |word: &str| {
             let place = |word: String, (name, place): &(&str, &str)| word.replace(name, place);
             places.iter().fold(word.to_owned(), place)
