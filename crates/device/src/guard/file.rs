@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, OFlags};
 use target::{IoError, Refusal};
 
-use super::{check_replaceable, device_error, hold_others, patiently, signatures_found};
+use super::{check_replaceable, device_error, hold_others, signatures_found};
 use crate::describe::contents::{HEAD_BYTES, is_text};
 use crate::describe::kernel::{Tables, UNREADABLE};
 use crate::describe::reading::Bounded;
@@ -18,6 +18,7 @@ use crate::describe::signature::{Signature, probe};
 use crate::describe::thing::FileId;
 use crate::describe::usage::{reasons_for_file, swap_refusal};
 use crate::host::ioctl;
+use crate::host::patience::patiently;
 use crate::host::sysfs::System;
 
 /// Every reason not to write to the file at `path`, under any of its names: used as swap space,

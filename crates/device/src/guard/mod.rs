@@ -34,8 +34,6 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::Duration;
 
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
@@ -50,6 +48,7 @@ use crate::describe::usage::reasons;
 use crate::health::DriveProbe;
 use crate::host::clock::MonotonicClock;
 use crate::host::ioctl;
+use crate::host::patience::patiently;
 use crate::host::shell::quoted;
 use crate::host::sysfs::{Device, DeviceNumber, System};
 
@@ -496,23 +495,6 @@ fn busy(name: &str, what: &str) -> IoError {
              another run, another mount namespace, a RAID or volume manager"
         ),
     )
-}
-
-/// Tries for half a second while the answer is "busy" or "locked".
-pub fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    const TRIES: u32 = 10;
-    const PAUSE: Duration = Duration::from_millis(50);
-    for _ in 1..TRIES {
-        match attempt() {
-            Err(error) if is_taken(&error) => sleep(PAUSE),
-            other => return other,
-        }
-    }
-    attempt()
-}
-
-fn is_taken(error: &io::Error) -> bool {
-    matches!(Errno::from_io_error(error), Some(Errno::BUSY | Errno::WOULDBLOCK))
 }
 
 fn open_node(report: &DeviceReport, flags: OFlags, write: bool) -> io::Result<File> {

@@ -15,6 +15,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use target::IoError;
 
+use super::patience::patiently;
+
 /// Directory of the journals: a restart clears it, as it does the settings.
 pub(crate) const DIR: &str = "/run/ssdlab";
 
@@ -69,7 +71,7 @@ fn write(dir: &Path, path: &Path, entry: &impl Serialize) -> io::Result<Journal>
 
 fn lock_dir(dir: &Path) -> io::Result<File> {
     let dir = File::open(dir)?;
-    flock(&dir, FlockOperation::LockExclusive)?;
+    patiently(|| flock(&dir, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from))?;
     Ok(dir)
 }
 

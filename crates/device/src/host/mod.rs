@@ -9,6 +9,7 @@ pub(crate) mod journal;
 #[cfg(test)]
 pub(crate) mod machine;
 pub mod memory;
+pub mod patience;
 pub mod shell;
 pub mod small_file;
 pub mod sysfs;
