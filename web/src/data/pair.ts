@@ -12,6 +12,9 @@ import { inOrder } from "./tests";
 /** Closer than this, one run each proves nothing. */
 const SAME = 0.03;
 
+/** Closer than this, repeats without noise, such as those of a simulated drive, differ and nobody minds. */
+const NEGLIGIBLE = 0.01;
+
 export interface PairRow {
   figure: Figure;
   title: string;
@@ -62,7 +65,7 @@ function overlap(a: [number, number], b: [number, number]): boolean {
 
 type Outcome = Pick<PairRow, "ahead" | "difference">;
 
-/** Repeated runs decide by their intervals; single ones by 3%. */
+/** Repeated runs decide by their intervals from 1% on; single ones by 3%. */
 function outcome(products: [Product, Product], runs: [Run, Run], figure: Figure): Outcome {
   const [a, b] = runs.map((run) => metricOf(run, figure.name));
   if (a === null || b === null) return { ahead: null, difference: "" };
@@ -73,9 +76,9 @@ function outcome(products: [Product, Product], runs: [Run, Run], figure: Figure)
   if (ranges[0] && ranges[1] && overlap(ranges[0], ranges[1])) {
     return { ahead: null, difference: "same within the repeats" };
   }
-  const close = Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b));
-  if (close && !(ranges[0] && ranges[1]))
-    return { ahead: null, difference: a === b ? "same" : "same within 3%" };
+  const limit = ranges[0] && ranges[1] ? NEGLIGIBLE : SAME;
+  if (Math.abs(a - b) <= limit * Math.max(Math.abs(a), Math.abs(b)))
+    return { ahead: null, difference: a === b ? "same" : `same within ${limit * 100}%` };
   const ahead = a > b === (figure.better === "higher") ? 0 : 1;
   const [front, back] = ahead === 0 ? [a, b] : [b, a];
   return { ahead, difference: differenceText(front, back, figure.better) };
