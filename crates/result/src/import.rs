@@ -14,7 +14,7 @@ mod write;
 
 pub use error::ImportError;
 pub use sheet::{Sheet, Step, name_drives};
-pub use write::{Call, write};
+pub use write::{Call, write, write_all};
 
 /// Name of the test of imported runs.
 pub const IMPORTED: &str = "imported";

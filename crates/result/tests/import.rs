@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base::OpKind;
-use result::import::{Call, ImportError, Sheet, fio, write};
+use result::import::{Call, ImportError, Sheet, fio, write, write_all};
 use result::report::build;
 use result::schema::Run;
 use result::store::RunDir;
@@ -274,10 +274,15 @@ fn what_cannot_be_one_run_leaves_nothing_behind() {
     let error = write(library.path(), sheet.clone(), &call()).unwrap_err();
     assert!(matches!(&error, ImportError::Usage(text) if text.contains("--drive")), "{error}");
     sheet.drive = Some("x".to_owned());
+    let sound = sheet.clone();
     sheet.steps[0].rows.seconds[0].bytes[0] = u64::MAX;
-    let error = write(library.path(), sheet, &call()).unwrap_err().to_string();
+    let error = write(library.path(), sheet.clone(), &call()).unwrap_err().to_string();
     assert!(error.contains("2^60"), "{error}");
+    let error = write_all(library.path(), vec![sound.clone(), sheet], &call()).unwrap_err();
+    assert!(error.to_string().contains("2^60"), "{error}");
     assert_eq!(library.path().read_dir().unwrap().count(), 0);
+    let dirs = write_all(library.path(), vec![sound.clone(), sound], &call()).unwrap();
+    assert_eq!(library.path().read_dir().unwrap().count(), 2, "two names for one start: {dirs:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use device::host::shell::quoted;
-use result::import::{Call, cdm, fio, name_drives, phoronix, write};
+use result::import::{Call, cdm, fio, name_drives, phoronix, write_all};
 use result::store::dir::sweep;
 use result::store::{RunDir, preflight};
 
@@ -29,10 +29,7 @@ pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     preflight(&args.place.library, 0)?;
     sweep(&args.place.library);
     let call = call(format, args, hosts);
-    let mut dirs = Vec::new();
-    for sheet in sheets {
-        dirs.push(write(&args.place.library, sheet, &call)?);
-    }
+    let dirs = write_all(&args.place.library, sheets, &call)?;
     print(args, &dirs)?;
     Ok(EXIT_DONE)
 }

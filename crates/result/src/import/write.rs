@@ -40,25 +40,67 @@ pub struct Call {
 /// name when it is whole: after an error or a kill there is no half of a run.
 ///
 /// # Errors
-/// If the sheet has no step, no name for its drive, or values beyond any measurement; and the
-/// errors of the file system.
+/// Those of [`write_all`].
 pub fn write(library: &Path, sheet: Sheet, call: &Call) -> Result<PathBuf, ImportError> {
-    const NAMES_MAX: u64 = 100;
-    let (mut run, rows) = run_of(sheet, call)?;
-    let failed = |source| StoreError::Io { action: "write to", path: library.to_owned(), source };
-    let staging = Staging::new(library).map_err(failed)?;
-    for salt in 0..NAMES_MAX {
-        let mut writer = RunWriter::create_new(staging.path(), &mut run, salt)?;
-        for (phase, rows) in run.phases.iter().zip(&rows) {
-            writer.add_phase(&run, &phase.name, rows)?;
-        }
-        writer.write(&run)?;
-        match staging.publish(&run.run_id, &run.run_id) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            published => return Ok(published.map_err(failed)?),
-        }
+    Draft::new(library, sheet, call)?.publish()
+}
+
+/// Writes each sheet into a new run directory of `library` and returns their paths. All directories are
+/// whole before the first one gets its name.
+///
+/// # Errors
+/// If a sheet has no step, no name for its drive, or values beyond any measurement; and the errors of
+/// the file system.
+pub fn write_all(
+    library: &Path,
+    sheets: Vec<Sheet>,
+    call: &Call,
+) -> Result<Vec<PathBuf>, ImportError> {
+    let drafts = sheets.into_iter().map(|sheet| Draft::new(library, sheet, call));
+    drafts.collect::<Result<Vec<_>, _>>()?.into_iter().map(Draft::publish).collect()
+}
+
+/// A whole run without a name in the library.
+struct Draft {
+    library: PathBuf,
+    staging: Staging,
+    run: Run,
+    rows: Vec<PhaseRows>,
+}
+
+impl Draft {
+    fn new(library: &Path, sheet: Sheet, call: &Call) -> Result<Self, ImportError> {
+        let (run, rows) = run_of(sheet, call)?;
+        let staging = Staging::new(library).map_err(|source| failed(library, source))?;
+        let mut draft = Self { library: library.to_owned(), staging, run, rows };
+        draft.write(0)?;
+        Ok(draft)
     }
-    Err(StoreError::RunExists { path: library.join(&run.run_id) }.into())
+
+    /// Writes the run under the name with this salt.
+    fn write(&mut self, salt: u64) -> Result<(), ImportError> {
+        let mut writer = RunWriter::create_new(self.staging.path(), &mut self.run, salt)?;
+        for (phase, rows) in self.run.phases.iter().zip(&self.rows) {
+            writer.add_phase(&self.run, &phase.name, rows)?;
+        }
+        Ok(writer.write(&self.run)?)
+    }
+
+    fn publish(mut self) -> Result<PathBuf, ImportError> {
+        const NAMES_MAX: u64 = 100;
+        for salt in 1..=NAMES_MAX {
+            let name = self.run.run_id.clone();
+            match self.staging.publish(&name, &name) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => self.write(salt)?,
+                published => return published.map_err(|source| failed(&self.library, source)),
+            }
+        }
+        Err(StoreError::RunExists { path: self.library.join(&self.run.run_id) }.into())
+    }
+}
+
+fn failed(library: &Path, source: std::io::Error) -> ImportError {
+    StoreError::Io { action: "write to", path: library.to_owned(), source }.into()
 }
 
 /// The run of a sheet, and the rows of its phases.
