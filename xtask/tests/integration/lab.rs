@@ -154,6 +154,10 @@ pub(crate) fn page_data(page: &str) -> String {
     std::io::read_to_string(ZlibDecoder::new(&stream[..])).expect("a zlib stream of text")
 }
 
+/// A page as far as a report, a site and a server need it: the binary may have none built in.
+pub(crate) const PAGE: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"connect-src 'none'\" />\
+    <script type=\"text/plain\" id=\"ssdlab-data\">null</script>";
+
 /// The run.json of a run directory.
 pub(crate) fn read_run(dir: &Path) -> Value {
     let path = dir.join("run.json");

@@ -9,13 +9,10 @@ use std::time::{Duration, Instant};
 
 use super::full_disk::TinyDisk;
 use super::killed::Moments;
-use crate::lab::{Answer, Lab};
+use crate::lab::{Answer, Lab, PAGE};
 
 const KILLS: u64 = 25;
 
-/// A page as far as a site needs it: the binary may have none built in.
-const PAGE: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"connect-src 'none'\" />\
-    <script type=\"text/plain\" id=\"ssdlab-data\">null</script>";
 const IMPORT: [&str; 5] = ["import", "fio", "result.json", "--drive", "Example 480"];
 
 /// A lab with a result of fio and a page.

@@ -7,13 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::lab::{Answer, Lab};
+use crate::lab::{Answer, Lab, PAGE};
 
 const RUN: [&str; 3] = ["sim:sandisk-extreme-ii-480gb?scale=1/256", "--set", "duration=3s"];
-
-/// A page as far as a server needs it: the binary may have none built in.
-const PAGE: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"connect-src 'none'\" />\
-    <script type=\"text/plain\" id=\"ssdlab-data\">null</script>";
 
 fn lab() -> Lab {
     let lab = Lab::new();

@@ -10,15 +10,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::lab::{Answer, Lab, binary, read_run};
+use crate::lab::{Answer, Lab, PAGE, binary, read_run};
 use crate::loop_device::{LoopDevice, tool};
 
 /// A drive of 250 MB.
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
-
-/// A page for a report, so that the test needs none in the program.
-pub(super) const PAGE: &str =
-    "<html><script type=\"text/plain\" id=\"ssdlab-data\">null</script></html>";
 
 /// A mounted file system on the image of an exposed drive, unmounted on drop.
 struct Mounted {

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::calls::Call;
 use super::things::{Name, Thing};
 use super::writers::DRIVE;
-use crate::safety::writers::PAGE;
+use crate::lab::PAGE;
 
 /// A result of fio.
 const FIO: &str = r#"{"fio version": "fio-3.33", "timestamp": 1700000000, "global options": {}, "jobs": [
@@ -120,15 +120,16 @@ pub(super) struct World {
     /// Address of a server that takes uploads.
     pub(super) url: String,
     _bound: (UnixDatagram, UnixListener),
-    servers: [Child; 2],
+    _servers: [Server; 2],
     dir: TempDir,
 }
 
-impl Drop for World {
+/// A program that ends with this.
+struct Server(Child);
+
+impl Drop for Server {
     fn drop(&mut self) {
-        for server in &mut self.servers {
-            let _ = server.kill().and_then(|()| server.wait());
-        }
+        let _ = self.0.kill().and_then(|()| self.0.wait());
     }
 }
 
@@ -180,7 +181,7 @@ impl World {
         fs::create_dir(at.join("linked")).expect("a library");
         symlink("../other/a-run", at.join("linked/a-run")).expect("a link");
         let (library, url) = serve(&at);
-        Self { things, sockets, foreign, url, _bound: bound, servers: [drive, library], dir }
+        Self { things, sockets, foreign, url, _bound: bound, _servers: [drive, library], dir }
     }
 
     /// Working directory of the calls; they may write freely to the things in `own`.
@@ -210,30 +211,32 @@ impl World {
 }
 
 /// A library that takes uploads, and its address.
-fn serve(at: &Path) -> (Child, String) {
+fn serve(at: &Path) -> (Server, String) {
     fs::create_dir(at.join("uploads")).expect("a library");
     fs::write(at.join("token"), "0123456789abcdef").expect("a token");
     fs::set_permissions(at.join("token"), Permissions::from_mode(0o600)).expect("its mode");
     let mut command = Command::new(crate::lab::binary());
     command.args(["serve", "--library", "uploads", "--listen", "127.0.0.1:0"]);
     command.args(["--token-file", "token", "--web", "page.html"]);
-    let mut server = command.current_dir(at).stdout(Stdio::piped()).spawn().expect("starts");
-    let mut output = BufReader::new(server.stdout.take().expect("its output"));
+    let mut server =
+        Server(command.current_dir(at).stdout(Stdio::piped()).spawn().expect("starts"));
+    let mut output = BufReader::new(server.0.stdout.take().expect("its output"));
     let mut line = String::new();
     while !line.contains("http://") {
         line.clear();
         assert_ne!(output.read_line(&mut line).expect("a line"), 0, "no address");
     }
-    server.stdout = Some(output.into_inner());
+    server.0.stdout = Some(output.into_inner());
     let url = line.split_whitespace().find(|word| word.starts_with("http://")).expect("a URL");
     (server, url.to_owned())
 }
 
 /// A drive that takes orders at the socket `control`.
-fn expose(at: &Path) -> Child {
+fn expose(at: &Path) -> Server {
     let mut command = Command::new(crate::lab::binary());
     command.args(["expose", DRIVE, "--no-run", "--nbd", "nbd", "--control", "control"]);
     let server = command.current_dir(at).stderr(Stdio::null()).spawn().expect("starts");
+    let server = Server(server);
     let end = Instant::now() + Duration::from_secs(60);
     while !at.join("nbd").exists() {
         assert!(Instant::now() < end, "no server");
