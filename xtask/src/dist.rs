@@ -8,15 +8,15 @@ use anyhow::{Context, Result};
 use crate::log::Log;
 use crate::proc;
 use crate::web;
-use crate::workspace::{Profile, Workspace};
+use crate::workspace::Workspace;
 
 /// Builds page and program, and prints the path of the program.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     web::bundle_if_stale(workspace)?;
-    proc::stream(Log::stderr("dist"), &mut workspace.build_program(Profile::Release))?;
+    proc::stream(Log::stderr("dist"), &mut workspace.build_release())?;
     let dist = workspace.path("dist");
     std::fs::create_dir_all(&dist).with_context(|| format!("cannot make {}", dist.display()))?;
-    let (built, placed) = (workspace.ssdlab(Profile::Release), dist.join("ssdlab"));
+    let (built, placed) = (workspace.released_ssdlab(), dist.join("ssdlab"));
     std::fs::copy(&built, &placed)
         .with_context(|| format!("cannot copy {} to {}", built.display(), placed.display()))?;
     proc::stream(Log::stderr("dist"), Command::new(&placed).arg("man").arg(dist.join("man")))?;

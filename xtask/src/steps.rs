@@ -17,7 +17,7 @@ use crate::proc;
 use crate::schema;
 use crate::setup::{self, Need};
 use crate::web;
-use crate::workspace::{Cases, Profile, Workspace};
+use crate::workspace::{Cases, Workspace};
 
 /// One named check.
 pub(crate) struct Step {
@@ -44,16 +44,16 @@ impl Step {
     }
 }
 
-/// The lanes `Cargo`, `Program` and `Side` run side by side. Cargo locks a directory of one profile, so that the
-/// optimised build stands beside the debug builds.
+/// The lanes `Cargo`, `Python` and `Side` run side by side. Cargo locks its directory while it builds, so that
+/// builds stand in one lane.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Before everything else.
     First,
-    /// Debug builds and their tests, and after them tests of the binary.
+    /// Builds and their tests, and after them tests of the program.
     Cargo,
-    /// The optimised build, and the Python package, whose tests also start its program.
-    Program,
+    /// The Python package, whose tests also start the program.
+    Python,
     /// Steps of npm and pip, the browser, and the emulated machine: they wait for much of their time.
     Side,
     /// Steps that measure time or need the memory: they run alone.
@@ -144,10 +144,10 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "program",
-        what: "build the binary that tests start, with the C library inside",
-        lane: Lane::Program,
+        what: "build the binary that tests start",
+        lane: Lane::Cargo,
         not_before: WITH_PAGE,
-        run: |workspace, log| proc::stream(log, &mut workspace.build_program(Profile::Checked)),
+        run: |workspace, log| proc::stream(log, &mut workspace.build_program()),
         ..STEP
     },
     Step {
@@ -242,20 +242,21 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "golden",
-        what: "does an optimised build of the simulator give the results of a debug build?",
-        lane: Lane::Program,
-        after: &["program"],
-        run: |workspace, log| {
-            let mut test =
-                workspace.static_cargo(Profile::Checked, ["test", "--package", "ssdlab-sim"]);
-            proc::stream(log, test.args(["--test", "golden"]))
+        what: "does a release build of the simulator give the results of a debug build? (--full)",
+        lane: Lane::Alone,
+        run: |workspace, log| match workspace.cases() {
+            Cases::All => {
+                let mut test = workspace.cargo(["test", "--release", "--package", "ssdlab-sim"]);
+                proc::stream(log, test.args(["--test", "golden"]))
+            }
+            Cases::Tenth(_) => left_to_full(log),
         },
         ..STEP
     },
     Step {
         name: "py",
         what: "does the Python package work: types, tests, examples in its documentation?",
-        lane: Lane::Program,
+        lane: Lane::Python,
         after: &["python-deps"],
         not_before: Some("program"),
         run: python::check,
@@ -320,10 +321,7 @@ pub(crate) const STEPS: &[Step] = &[
         needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
         run: |workspace, log| match workspace.cases() {
             Cases::All => mutants::check(workspace, log),
-            Cases::Tenth(_) => {
-                log.line("left to `cargo xtask test --full`, or `cargo xtask mutants`");
-                Ok(())
-            }
+            Cases::Tenth(_) => left_to_full(log),
         },
         ..STEP
     },
@@ -344,11 +342,16 @@ fn clippy(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut clippy)
 }
 
-/// Runs the tests of xtask/tests/integration that `filters` select, against the optimised binary.
+fn left_to_full(log: Log) -> Result<()> {
+    log.line("left to `cargo xtask test --full`");
+    Ok(())
+}
+
+/// Runs the tests of xtask/tests/integration that `filters` select, against the program.
 fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> {
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "integration"]);
-    let ssdlab = workspace.ssdlab(Profile::Checked);
+    let ssdlab = workspace.ssdlab();
     if filters == DEVICES && !setup::is_root() {
         test.arg("--config").arg(sudo_runner(&ssdlab.to_string_lossy()));
     }
@@ -360,8 +363,7 @@ fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> 
 fn emulated(workspace: &Workspace, log: Log) -> Result<()> {
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "qemu"]);
-    test.env("SSDLAB_BIN", workspace.ssdlab(Profile::Checked))
-        .env("SSDLAB_KERNEL", workspace.kernel_dir());
+    test.env("SSDLAB_BIN", workspace.ssdlab()).env("SSDLAB_KERNEL", workspace.kernel_dir());
     proc::stream(log, &mut test)
 }
 
@@ -375,7 +377,7 @@ fn python_tests(workspace: &Workspace, log: Log) -> Result<()> {
     let mut pytest: Command = setup::python(workspace);
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/python"])
-        .env("SSDLAB_BIN", workspace.ssdlab(Profile::Checked));
+        .env("SSDLAB_BIN", workspace.ssdlab());
     proc::stream(log, &mut pytest)
 }
 

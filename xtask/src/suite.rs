@@ -81,7 +81,7 @@ pub(crate) fn run(workspace: Workspace, args: &TestArgs, ci: bool) -> Result<boo
     let started = Instant::now();
     runner.run_lane(&steps, Lane::First);
     std::thread::scope(|scope| {
-        scope.spawn(|| runner.run_lane(&steps, Lane::Program));
+        scope.spawn(|| runner.run_lane(&steps, Lane::Python));
         scope.spawn(|| runner.run_lane(&steps, Lane::Side));
         runner.run_lane(&steps, Lane::Cargo);
     });

@@ -35,24 +35,6 @@ impl Cases {
     }
 }
 
-/// Cargo profile of an optimised build.
-#[derive(Clone, Copy)]
-pub(crate) enum Profile {
-    /// For tests and the demonstration: a third of the build, a sixth more time to simulate.
-    Checked,
-    /// For users and for measurements.
-    Release,
-}
-
-impl Profile {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Checked => "checked",
-            Self::Release => "release",
-        }
-    }
-}
-
 impl Workspace {
     /// Asks cargo at run time: a compiled-in path would lead to another checkout if two of them
     /// share a target directory, and the target directory itself may have moved.
@@ -89,9 +71,14 @@ impl Workspace {
         self.root.join(relative)
     }
 
-    /// Path of a build of the command line program, built or not.
-    pub(crate) fn ssdlab(&self, profile: Profile) -> PathBuf {
-        self.target_dir.join(&self.host).join(profile.name()).join("ssdlab")
+    /// Path of the program that tests start, built or not.
+    pub(crate) fn ssdlab(&self) -> PathBuf {
+        self.debug_dir().join("ssdlab")
+    }
+
+    /// Path of the program for users and for measurements, built or not.
+    pub(crate) fn released_ssdlab(&self) -> PathBuf {
+        self.target_dir.join(&self.host).join("release/ssdlab")
     }
 
     /// The directory of everything that cargo builds.
@@ -126,20 +113,6 @@ impl Workspace {
         command
     }
 
-    /// A cargo command for optimised builds with the C library inside: they also run in the emulated
-    /// machine, and on any other. Naming the target, even that of the host, keeps the flags away from
-    /// procedural macros.
-    pub(crate) fn static_cargo<const N: usize>(
-        &self,
-        profile: Profile,
-        args: [&str; N],
-    ) -> Command {
-        let mut command = self.cargo(args);
-        command.args(["--profile", profile.name(), "--target", &self.host]);
-        command.env("RUSTFLAGS", "-C target-feature=+crt-static");
-        command
-    }
-
     /// An npm command that runs in `web/`.
     pub(crate) fn npm<const N: usize>(&self, args: [&str; N]) -> Command {
         let mut command = Command::new("npm");
@@ -147,9 +120,18 @@ impl Workspace {
         command
     }
 
-    /// The command that builds [`Self::ssdlab`] of this profile.
-    pub(crate) fn build_program(&self, profile: Profile) -> Command {
-        self.static_cargo(profile, ["build", "--package", "ssdlab-cli"])
+    /// The command that builds [`Self::ssdlab`].
+    pub(crate) fn build_program(&self) -> Command {
+        self.build_debug(&["--bin", "ssdlab"])
+    }
+
+    /// The command that builds [`Self::released_ssdlab`], with the C library inside, so that it runs on any
+    /// machine. Naming the target, even that of the host, keeps the flags away from procedural macros.
+    pub(crate) fn build_release(&self) -> Command {
+        let args = ["build", "--release", "--package", "ssdlab-cli", "--target", &self.host];
+        let mut command = self.cargo(args);
+        command.env("RUSTFLAGS", "-C target-feature=+crt-static");
+        command
     }
 }
 

@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 
 use crate::log::Log;
 use crate::proc;
-use crate::workspace::{Profile, Workspace};
+use crate::workspace::Workspace;
 
 /// The subject of a bench.
 #[derive(Subcommand)]
@@ -72,8 +72,8 @@ fn program(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
     if let Some(program) = given {
         return program.canonicalize().with_context(|| format!("{}", program.display()));
     }
-    proc::stream(Log::stderr("bench"), &mut workspace.build_program(Profile::Release))?;
-    Ok(workspace.ssdlab(Profile::Release))
+    proc::stream(Log::stderr("bench"), &mut workspace.build_release())?;
+    Ok(workspace.released_ssdlab())
 }
 
 /// Runs an example that measures a library.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::log::Log;
 use crate::proc;
 use crate::web;
-use crate::workspace::{Profile, Workspace};
+use crate::workspace::Workspace;
 
 /// Drives with the most different curves: steady, falling deep, and flat.
 const DRIVES: [&str; 3] =
@@ -28,7 +28,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     std::fs::create_dir_all(&demo)?;
     check_space(&demo)?;
     timed("web page", || web::bundle_if_stale(workspace))?;
-    timed("program", || proc::stream(LOG, &mut workspace.build_program(Profile::Checked)))?;
+    timed("program", || proc::stream(LOG, &mut workspace.build_program()))?;
     let mut runs =
         timed("simulated drives", || consistency(workspace, &DRIVES, &["--spare", "default,25%"]))?;
     runs.extend(timed("file", || file_run(workspace))?);
@@ -105,7 +105,7 @@ fn report(workspace: &Workspace, runs: &[PathBuf]) -> Result<PathBuf> {
 }
 
 fn ssdlab(workspace: &Workspace) -> Command {
-    let mut command = Command::new(workspace.ssdlab(Profile::Checked));
+    let mut command = Command::new(workspace.ssdlab());
     command.current_dir(workspace.root());
     command
 }

@@ -13,7 +13,7 @@ use clap::Args;
 use crate::log::Log;
 use crate::proc;
 use crate::web;
-use crate::workspace::{Profile, Workspace};
+use crate::workspace::Workspace;
 
 /// The program of a verb, and whether it simulates.
 #[derive(Args)]
@@ -48,8 +48,8 @@ impl<'a> Library<'a> {
         let program = match &args.program {
             Some(program) => std::path::absolute(program)?,
             None => {
-                proc::stream(log, &mut workspace.build_program(Profile::Release))?;
-                workspace.ssdlab(Profile::Release)
+                proc::stream(log, &mut workspace.build_release())?;
+                workspace.released_ssdlab()
             }
         };
         let library = Self { workspace, log, program, path };

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::log::Log;
 use crate::proc;
 use crate::setup;
-use crate::workspace::{Profile, Workspace};
+use crate::workspace::Workspace;
 
 /// The name under which Python finds the compiled part.
 const MODULE: &str = "py/python/ssdlab/_native.abi3.so";
@@ -23,7 +23,7 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     let mut tests = setup::python(workspace);
     tests.args(["-m", "pytest", "--quiet", "-m", "not ray"]);
     tests.current_dir(workspace.path("py")).env("PYTHONPATH", path(workspace));
-    let program = workspace.ssdlab(Profile::Checked);
+    let program = workspace.ssdlab();
     // Without it the tutorial on exposed drives is skipped.
     if program.exists() {
         tests.env("SSDLAB_BIN", program);

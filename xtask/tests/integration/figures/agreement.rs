@@ -19,6 +19,7 @@ fn the_engine_is_about_as_fast_as_fio() {
         "--rates",
         "1k,poisson:100k",
     ]);
+    bench.arg("--ssdlab").arg(crate::lab::binary());
     let output = bench.output().expect("xtask starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
