@@ -53,7 +53,7 @@ type Contents = BTreeMap<PathBuf, Vec<u8>>;
 
 fn generated_files(workspace: &Workspace) -> Result<Contents> {
     let mut files = Contents::new();
-    for dir in ["schema", "docs", "web/src", test_list::FOLDER] {
+    for dir in ["schema", "docs", "web/src", "crates/run/src/suite"] {
         collect(&workspace.path(dir), workspace.root(), &mut files)?;
     }
     Ok(files)
