@@ -7,6 +7,7 @@ pub mod bytes;
 pub mod facts;
 pub mod file;
 pub mod fnv;
+pub mod health;
 pub mod histogram;
 pub mod mix;
 pub mod op;
@@ -20,6 +21,7 @@ pub mod verifiable;
 
 pub use facts::Facts;
 pub use fnv::Fnv;
+pub use health::HealthSnapshot;
 pub use histogram::Histogram;
 pub use op::{Completion, Data, Op, OpKind, Status};
 pub use permute::Permutation;

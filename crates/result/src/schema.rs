@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use health::{Health, HealthSample, HealthSnapshot};
+pub use health::{Health, HealthSample};
 
 /// Version of `run.json` and of the Parquet columns that this build writes. Since version 2 histograms count
 /// commands that ended after their phase, and those without an answer.

@@ -6,8 +6,9 @@
 //! because an interrupted read has changed nothing. An interrupted phase that writes runs again
 //! from the preceding purge. The earlier run directory stays unchanged; the valid parts are copied.
 
+use base::HealthSnapshot;
 use result::rows::PhaseRows;
-use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
+use result::schema::{Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
 use result::store::RunDir;
 use target::Identity;
 use target::IoError;
