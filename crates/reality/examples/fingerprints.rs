@@ -6,17 +6,12 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 use std::{env, fs, io, thread};
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use reality::cell::Cell;
 use reality::claim::{Fingerprint, Theme};
-use reality::fragility::answers::{self, Answer, Answers};
-use reality::fragility::comparison::{self, Comparisons};
-use reality::fragility::screen::Screens;
-use reality::fragility::{self, Tools};
 use reality::page::{self, Row};
 use reality::rated;
 use reality::record::{self, Record};
@@ -36,13 +31,6 @@ struct Args {
     /// Runs at the same time; default: one for each processor.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Also change every assumed value of the claims that hold by 10%: short runs, and long ones of changes that
-    /// might end a claim. Answers are kept in drives/fragility.csv.
-    #[arg(long, conflicts_with = "scaled")]
-    fragility: bool,
-    /// With --fragility: at most so many changes of a claim at full size; further ones stay open. Default: all.
-    #[arg(long, value_name = "N", requires = "fragility")]
-    full_size: Option<usize>,
     /// Run no claim: judge by the runs of earlier calls, and by the record of earlier versions where there is none.
     #[arg(long)]
     known: bool,
@@ -75,28 +63,18 @@ fn main() -> Result<ExitCode> {
         let version = version();
         wanted.iter().for_each(|one| note(one, &runs, &mut record, &version));
     }
-    let mut fragility = Fragility::new(&top, &args, &store, &wanted)?;
-    let mut row = |fingerprint| {
-        let judged = judged(fingerprint, scale(fingerprint), &runs, &record);
-        let answer = fragility.answer(fingerprint, &judged)?;
-        Ok((fingerprint, judged, answer))
-    };
+    let row = |fingerprint| (fingerprint, judged(fingerprint, scale(fingerprint), &runs, &record));
     let themes = themes.iter().map(|theme| {
         let wanted = theme.fingerprints.iter().filter(|one| is_wanted(one));
-        Ok((theme, wanted.map(&mut row).collect::<Result<Vec<Row<'_>>>>()?))
+        (theme, wanted.map(row).collect())
     });
-    let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes.collect::<Result<_>>()?;
+    let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes.collect();
     if args.only.is_empty() && !args.scaled {
-        let is_claim = |claim: &str| wanted.iter().any(|one| one.id == claim);
-        fragility.answers.retain(is_claim);
-        fragility.comparisons.retain(is_claim);
-        fs::write(top.join("docs/drives.md"), page::page(&themes, &fragility.comparisons))
-            .context("docs/drives.md")?;
+        fs::write(top.join("docs/drives.md"), page::page(&themes)).context("docs/drives.md")?;
         let is_in_use = |claim: &str, figure: &str| {
             wanted.iter().any(|one| one.id == claim && one.figures.contains_key(figure))
         };
         record.retain(is_in_use);
-        fragility.write()?;
     }
     if !args.scaled {
         write(&top.join(record::FILE), &record.text())?;
@@ -181,76 +159,11 @@ fn run_all(store: &Store, args: &Args, mut cells: Vec<Cell>) -> Runs {
     })
 }
 
-/// The changes of assumed values that end claims: known answers, and new ones. Screens beside full size likewise.
-struct Fragility<'a> {
-    args: &'a Args,
-    store: &'a Store,
-    screens: Screens,
-    top: PathBuf,
-    answers: Answers,
-    comparisons: Comparisons,
-    version: String,
-}
-
-impl<'a> Fragility<'a> {
-    fn new(top: &Path, args: &'a Args, store: &'a Store, wanted: &[&Fingerprint]) -> Result<Self> {
-        let answers = Answers::read(&read_or_empty(&top.join(answers::FILE))?)?;
-        let comparisons = Comparisons::read(&read_or_empty(&top.join(comparison::FILE))?)?;
-        let (screens, version) = (Screens::new(wanted), version());
-        Ok(Self { args, store, screens, top: top.to_owned(), answers, comparisons, version })
-    }
-
-    /// The answer about a claim that holds: that of an earlier call, or one found now if this call is to.
-    fn answer(&mut self, fingerprint: &Fingerprint, judged: &Judged) -> Result<Option<Answer>> {
-        let id = &fingerprint.id;
-        let Some(key) = fragility::key(fingerprint).filter(|_| judged.verdict == Verdict::Holds)
-        else {
-            return Ok(None);
-        };
-        let full_size_max = self.args.full_size.unwrap_or(usize::MAX);
-        let is_final =
-            |answer: &Answer| answer.open.is_empty() || answer.full_size >= full_size_max;
-        let known = self.answers.find(id, &key).cloned();
-        if !self.args.fragility || known.as_ref().is_some_and(is_final) {
-            return Ok(known);
-        }
-        let (store, screens, jobs) = (self.store, &self.screens, jobs(self.args));
-        let tools = Tools { store, screens, jobs, full_size_max };
-        let begin = Instant::now();
-        match fragility::examine(fingerprint, &judged.values, known.as_ref(), &tools) {
-            Ok((answer, comparisons)) => {
-                let Answer { changes, full_size, fragile, open } = &answer;
-                let (fragile, open) = (fragile.len(), open.len());
-                let (runs, seconds) = (self.screens.count(), begin.elapsed().as_secs());
-                eprintln!(
-                    "{id}: {changes} changes, {full_size} at full size, {fragile} end it, {open} open; {seconds} s, \
-                     {runs} short runs in all"
-                );
-                self.answers.keep(id, key, answer.clone(), &self.version);
-                comparisons.into_iter().for_each(|one| self.comparisons.keep(one, &self.version));
-                self.write()?;
-                Ok(Some(answer))
-            }
-            Err(reason) => {
-                eprintln!("{id}: not tried: {reason}");
-                Ok(known)
-            }
-        }
-    }
-
-    fn write(&self) -> Result<()> {
-        write(&self.top.join(comparison::FILE), &self.comparisons.text())?;
-        write(&self.top.join(answers::FILE), &self.answers.text())
-    }
-}
-
 /// Prints a verdict; the number of faults in it.
-fn show((fingerprint, judged, answer): &Row<'_>) -> usize {
+fn show((fingerprint, judged): &Row<'_>) -> usize {
     let Fingerprint { id, claim, missing, .. } = fingerprint;
     println!("{id}: {}\n  {claim}\n  {}", judged.verdict, page::figures(&judged.values));
     judged.failed.iter().for_each(|failed| println!("  not {failed}"));
-    let fragile = answer.iter().flat_map(|answer| &answer.fragile);
-    fragile.for_each(|change| println!("  fragile: {change}"));
     let is_failure = judged.verdict == Verdict::DoesNotHold;
     if is_failure != missing.is_some() && !matches!(judged.verdict, Verdict::NotTested(_)) {
         let fault = if is_failure { "says no reason" } else { "says a reason for a failure" };

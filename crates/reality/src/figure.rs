@@ -140,28 +140,6 @@ impl Figure {
         }
     }
 
-    /// Whether it tells how even a run is.
-    #[must_use]
-    pub fn is_evenness(&self) -> bool {
-        match self {
-            Self::Metric(name) => ["_cv", "stddev"].iter().any(|part| name.contains(part)),
-            Self::Rows { summary, .. } => *summary == Summary::Cv,
-            Self::FallBelowIops(_) | Self::ShareOfSecondsBelowIops(_) => false,
-        }
-    }
-
-    /// Whether a small drive has nearly the same figure: rates and shares, not evenness, latency and times, nor means
-    /// of a part of a run, in which other events fall on a small drive.
-    #[must_use]
-    pub fn keeps_at_scale(&self) -> bool {
-        const DISTORTED: [&str; 5] = ["latency", "_cv", "stddev", "_min", "_max"];
-        match self {
-            Self::Metric(name) => !DISTORTED.iter().any(|part| name.contains(part)),
-            Self::Rows { summary, part, .. } => *summary == Summary::Mean && *part == Part::Whole,
-            Self::FallBelowIops(_) | Self::ShareOfSecondsBelowIops(_) => false,
-        }
-    }
-
     /// The figure of a run, or `None` if the run does not know it. Times of a test that is as much
     /// shorter as its drive is smaller are in proportion to the scale.
     ///
@@ -288,19 +266,6 @@ mod tests {
         for text in wrong {
             assert!(read(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn a_small_drive_keeps_means_of_whole_phases_alone() {
-        let keeps = |text: &str| read(text).unwrap().keeps_at_scale();
-        assert!(keeps("metric = 'iops_steady_mean'"));
-        assert!(keeps("mb_per_s = 'mean'\nphase = 'write'"));
-        assert!(!keeps("mb_per_s = 'mean'\nphase = 'write'\npercent = '50..70'"));
-        assert!(!keeps("iops = 'mean'\nseconds = '1..30'"));
-        assert!(!keeps("metric = 'iops_steady_cv'") && !keeps("fall_below_iops = 3e4"));
-        let is_evenness = |text: &str| read(text).unwrap().is_evenness();
-        assert!(is_evenness("metric = 'iops_steady_cv'") && is_evenness("iops = 'cv'"));
-        assert!(!is_evenness("metric = 'iops_steady_mean'") && !is_evenness("iops = 'mean'"));
     }
 
     #[test]

@@ -13,7 +13,6 @@ pub mod cell;
 pub mod claim;
 pub mod expectation;
 pub mod figure;
-pub mod fragility;
 pub mod page;
 pub mod rated;
 pub mod record;

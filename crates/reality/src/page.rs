@@ -6,14 +6,11 @@ use base::text::{list_item, significant};
 
 use crate::claim::{Fingerprint, Theme};
 use crate::expectation::Values;
-use crate::fragility::answers::Answer;
-use crate::fragility::comparison::{Comparison, Comparisons, Kind, Summary};
 use crate::record::Origin;
 use crate::verdict::{Judged, Verdict};
 
-/// A fingerprint, its verdict, and the changes of assumed values that end it, or `None` if nobody has
-/// tried them.
-pub type Row<'a> = (&'a Fingerprint, Judged, Option<Answer>);
+/// A fingerprint and its verdict.
+pub type Row<'a> = (&'a Fingerprint, Judged);
 
 const HEAD: &str = "\
 # Drives: published claims and simulated drives
@@ -28,32 +25,13 @@ IOPS, MB/s, ns, W or ratios, as their names say.
 - *version*: the figures are of that version of the simulator (`git log -t --find-object=VERSION`),
   and nobody has repeated them since; *before its model changed*: and of other values of the model.
   All are in `drives/simulated.csv`.
-- *fragile*: one of the changes below ends it, at full size. *Not fragile*: none does. *May be
-  fragile*: by their screens these changes might, and nobody has run them at full size. *Fragility
-  not tried*: nobody has screened it by the present values of its models.
-
-How fragility is tried (`cargo xtask fingerprints --known --fragility`, answers and versions in
-`drives/fragility.csv`): every assumed number of a drive from ten up is changed by a tenth, lower
-and higher; a smaller one has no neighbour within 10%, nor has a word. Changes that a model refuses
-are left out. Short runs on small drives screen the others: all that make the drive slower together,
-and all that make it faster. The room for their effect at full size is from none to twice that of
-the screen, and 1% of the figure more (25%, with an effect or without, for latency, times and means
-of a part of a run, which scale distorts; for evenness it is from a quarter to four times the
-figure). If the claim might end within the room, each half of the changes is screened in the same
-way, down to single changes. These are run at full size, beside a run without the change, and that
-decides. The rooms of parts of a run and of evenness were widened after such runs had left them, so
-that the counts below do not confirm these two; most claims that are not fragile rest on screens.
 ";
-
-/// The changes of a claim that the page lists; the file of answers has all of them.
-const LISTED_MAX: usize = 8;
 
 /// The text of the page.
 #[must_use]
-pub fn page(themes: &[(&Theme, Vec<Row<'_>>)], comparisons: &Comparisons) -> String {
+pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
     let mut text = HEAD.to_owned();
-    let verdicts =
-        || themes.iter().flat_map(|(_, rows)| rows).map(|(_, judged, _)| &judged.verdict);
+    let verdicts = || themes.iter().flat_map(|(_, rows)| rows).map(|(_, judged)| &judged.verdict);
     let holds = verdicts().filter(|verdict| **verdict == Verdict::Holds).count();
     let fails = verdicts().filter(|verdict| **verdict == Verdict::DoesNotHold).count();
     let all = verdicts().count();
@@ -62,83 +40,17 @@ pub fn page(themes: &[(&Theme, Vec<Row<'_>>)], comparisons: &Comparisons) -> Str
         text,
         "\nOf {all} claims {holds} hold, {fails} do not, and {untested} are not tested."
     );
-    let is_earlier = |(_, judged, _): &&Row<'_>| !judged.origins.is_empty();
+    let is_earlier = |(_, judged): &&Row<'_>| !judged.origins.is_empty();
     let earlier = themes.iter().flat_map(|(_, rows)| rows).filter(is_earlier).count();
     if earlier > 0 {
         let words = format!("Figures of {earlier} of them are of earlier versions, as they say.");
         let _ = writeln!(text, "{words}");
     }
-    text.push_str(&summary_of_fragility(themes));
-    text.push_str(&summary_of_screens(comparisons));
     for (theme, rows) in themes {
         let _ = write!(text, "\n## {}\n\n", theme.heading);
         rows.iter().for_each(|row| text.push_str(&entry(row)));
     }
     text
-}
-
-/// The number of claims that hold, by their fragility.
-fn summary_of_fragility(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
-    let answers: Vec<Option<&Answer>> = themes
-        .iter()
-        .flat_map(|(_, rows)| rows)
-        .filter(|(_, judged, _)| judged.verdict == Verdict::Holds)
-        .map(|(_, _, answer)| answer.as_ref())
-        .collect();
-    let count = |is_meant: fn(&Answer) -> bool| {
-        answers.iter().flatten().filter(|answer| is_meant(answer)).count()
-    };
-    let fragile = count(|answer| !answer.fragile.is_empty());
-    let open = count(|answer| answer.fragile.is_empty() && !answer.open.is_empty());
-    let sound = count(|answer| answer.fragile.is_empty() && answer.open.is_empty());
-    let untried = answers.len() - fragile - open - sound;
-    let words = format!(
-        "Of the claims that hold, {fragile} are fragile, {open} may be fragile, {sound} are not fragile, and {untried} \
-         are not tried."
-    );
-    format!("\n{}", list_item("", &words))
-}
-
-/// The screens beside full size; empty without any comparison.
-fn summary_of_screens(comparisons: &Comparisons) -> String {
-    let kinds = [
-        (Kind::Rate, "rates, sizes, shares and power"),
-        (Kind::Distorted, "latency, times and means of a part of a run"),
-        (Kind::Evenness, "evenness"),
-    ];
-    let lines: Vec<String> = kinds
-        .into_iter()
-        .filter_map(|(kind, words)| {
-            let Summary { figures, contained, worst } = comparisons.summary(kind)?;
-            let percent = (worst * 100.0).round();
-            Some(list_item(
-                "- ",
-                &format!(
-                    "{words}: {contained} of {figures} are within the room of the screen; the worst takes \
-                     {percent}% of the room"
-                ),
-            ))
-        })
-        .collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    let outside = |one: &Comparison| {
-        let Comparison { claim, figure, change, screened, full_size, .. } = one;
-        let percent = |share: &f64| format!("{:+.2}%", share * 100.0);
-        let (screened, full_size) = (percent(screened), percent(full_size));
-        let words = format!(
-            "outside: {figure} of `{claim}` by {}: {screened} in short, {full_size} at full size",
-            quoted(change)
-        );
-        list_item("  - ", &words)
-    };
-    let outside: String = comparisons.outside().map(outside).collect();
-    let head = format!(
-        "Effects of {} changes at full size, beside those of their screens (`drives/screens.csv`):",
-        comparisons.changes()
-    );
-    format!("\n{}\n{}{outside}", list_item("", &head), lines.concat())
 }
 
 /// The beginning of the entry of a fingerprint, which does not depend on its runs.
@@ -148,7 +60,7 @@ pub fn claim_lines(fingerprint: &Fingerprint) -> String {
     list_item("- ", &format!("`{id}`: {claim} ({source})"))
 }
 
-fn entry((fingerprint, judged, fragile): &Row<'_>) -> String {
+fn entry((fingerprint, judged): &Row<'_>) -> String {
     let expected: Vec<_> =
         fingerprint.expectations.iter().map(|expected| format!("`{expected}`")).collect();
     let mut text = claim_lines(fingerprint);
@@ -160,10 +72,7 @@ fn entry((fingerprint, judged, fragile): &Row<'_>) -> String {
         let simulated = format!("simulated: {}{origins}", figures(&judged.values));
         text.push_str(&list_item("  - ", &simulated));
     }
-    text.push_str(&list_item(
-        "  - ",
-        &format!("**{}**{}", judged.verdict, remark(judged, fragile)),
-    ));
+    text.push_str(&list_item("  - ", &format!("**{}**{}", judged.verdict, remark(judged))));
     if let Some(missing) = &fingerprint.missing {
         text.push_str(&list_item("  - ", &format!("why: {missing}")));
     }
@@ -175,50 +84,13 @@ fn origin(Origin { version, is_of_another_model }: &Origin) -> String {
     format!("version {version}{before}")
 }
 
-fn remark(judged: &Judged, fragile: &Option<Answer>) -> String {
+fn remark(judged: &Judged) -> String {
     let failed: Vec<_> = judged.failed.iter().map(|failed| format!("`{failed}`")).collect();
     let failed = failed.join(", not ");
     if judged.verdict == Verdict::DoesNotHold {
         return format!(": not {failed}");
     }
-    let except = if failed.is_empty() { String::new() } else { format!(", but not {failed}") };
-    let fragile = match (fragile, &judged.verdict) {
-        (Some(answer), _) => fragility(answer),
-        (None, Verdict::Holds) => ", fragility not tried".to_owned(),
-        (None, _) => String::new(),
-    };
-    except + &fragile
-}
-
-/// The words on changes of assumed values.
-fn fragility(answer: &Answer) -> String {
-    let Answer { changes, full_size, fragile, open } = answer;
-    let listed = |changes: &[String]| {
-        let (first, more) = changes.split_at(changes.len().min(LISTED_MAX));
-        let quoted: Vec<_> = first.iter().map(|change| quoted(change)).collect();
-        let more = match more.len() {
-            0 => String::new(),
-            more => format!(" and {more} more in `drives/fragility.csv`"),
-        };
-        quoted.join(", ") + &more
-    };
-    let tried = format!("{changes} changes, {full_size} of them at full size");
-    match (&fragile[..], &open[..]) {
-        ([], []) => format!(", not fragile ({tried})"),
-        ([], open) => format!(", may be fragile ({tried}): {}", listed(open)),
-        (fragile, []) => format!(", fragile ({tried}): {}", listed(fragile)),
-        (fragile, open) => {
-            format!(", fragile ({tried}): {}; may be by: {}", listed(fragile), listed(open))
-        }
-    }
-}
-
-/// A change such as `key=value of drive`, with its assignment as code.
-fn quoted(change: &str) -> String {
-    match change.split_once(" of ") {
-        Some((assignment, drive)) => format!("`{assignment}` of {drive}"),
-        None => format!("`{change}`"),
-    }
+    if failed.is_empty() { String::new() } else { format!(", but not {failed}") }
 }
 
 /// Figures for people.
@@ -229,73 +101,4 @@ pub fn figures(values: &Values) -> String {
         .map(|(name, value)| format!("{name} {}", value.map_or("unknown".to_owned(), significant)))
         .collect();
     shown.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_list_names_the_file_and_an_untried_claim_says_so() {
-        let open: Vec<_> = (0..11).map(|value| format!("gc.free_low={value} of a")).collect();
-        let answer = Answer { changes: 30, full_size: 0, fragile: Vec::new(), open };
-        let words = fragility(&answer);
-        assert!(
-            words.ends_with("`gc.free_low=7` of a and 3 more in `drives/fragility.csv`"),
-            "{words}"
-        );
-        let judged = |verdict| {
-            let (values, failed) = (Values::new(), Vec::new());
-            Judged { values, verdict, failed, origins: std::collections::BTreeSet::new() }
-        };
-        assert_eq!(remark(&judged(Verdict::Holds), &None), ", fragility not tried");
-        assert_eq!(remark(&judged(Verdict::NotTested("x".to_owned())), &None), "");
-        assert_eq!(remark(&judged(Verdict::Holds), &Some(answer)), words);
-    }
-
-    #[test]
-    fn screens_are_counted_by_kind_and_those_outside_are_listed() {
-        assert_eq!(summary_of_screens(&Comparisons::default()), "");
-        let compared = |change: &str, screened, full_size| Comparison {
-            claim: "c".to_owned(),
-            figure: "rate".to_owned(),
-            kind: Kind::Rate,
-            change: change.to_owned(),
-            screened,
-            full_size,
-        };
-        let mut all = Comparisons::default();
-        all.keep(compared("a=1 of x", -0.1, -0.105), "v");
-        all.keep(compared("a=3 of x", 0.1, 0.42), "v");
-        let text = summary_of_screens(&all).replace("\n  ", " ");
-        assert!(text.contains("Effects of 2 changes"), "{text}");
-        assert!(
-            text.contains("1 of 2 are within the room of the screen; the worst takes 200% of"),
-            "{text}"
-        );
-        assert!(
-            text.contains(
-                "outside: rate of `c` by `a=3` of x: +10.00% in short, +42.00% at full size"
-            ),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn the_words_tell_fragile_open_and_sound_claims_apart() {
-        let change = |value: u32| format!("gc.free_low={value} of a");
-        let answer = |fragile: Vec<String>, open: Vec<String>| {
-            fragility(&Answer { changes: 9, full_size: 2, fragile, open })
-        };
-        let tried = "(9 changes, 2 of them at full size)";
-        assert_eq!(answer(vec![], vec![]), format!(", not fragile {tried}"));
-        assert_eq!(
-            answer(vec![], vec![change(9)]),
-            format!(", may be fragile {tried}: `gc.free_low=9` of a")
-        );
-        assert_eq!(
-            answer(vec![change(9)], vec![change(11)]),
-            format!(", fragile {tried}: `gc.free_low=9` of a; may be by: `gc.free_low=11` of a")
-        );
-    }
 }

@@ -183,7 +183,7 @@ impl Store {
 }
 
 /// The outcomes of a work on each item, some at the same time, in any order.
-pub(crate) fn in_parallel<T: Sync, U: Send>(
+fn in_parallel<T: Sync, U: Send>(
     items: &[T],
     jobs: usize,
     work: &(dyn Fn(&T) -> U + Sync),
@@ -213,8 +213,7 @@ fn program() -> Option<String> {
 
 /// The name of the place of a cell: a hash of its command and of the values of its model, or `None` without a model of
 /// its drive.
-#[must_use]
-pub fn run_key(cell: &Cell) -> Option<String> {
+pub(crate) fn run_key(cell: &Cell) -> Option<String> {
     key_of(&cell.drive, &cell.to_string())
 }
 
@@ -228,7 +227,7 @@ fn key_of(drive: &str, what: &str) -> Option<String> {
     Some(hash([what, &table.to_string()]))
 }
 
-pub(crate) fn hash(texts: [&str; 2]) -> String {
+fn hash(texts: [&str; 2]) -> String {
     let mut hash = Fnv::EMPTY;
     for text in texts {
         hash.add([text.len() as u64]);

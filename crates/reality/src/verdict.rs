@@ -85,14 +85,10 @@ fn judged(
     }
     let all = &fingerprint.expectations;
     let failed: Vec<_> = all.iter().filter(|expectation| !expectation.holds(&values)).collect();
-    let holds = is_enough(fingerprint, all.len() - failed.len());
+    let holding = all.len() - failed.len();
+    let holds = holding as f64 >= fingerprint.share.as_f64() * all.len() as f64;
     let verdict = if holds { Verdict::Holds } else { Verdict::DoesNotHold };
     Judged { values, verdict, failed: failed.iter().map(ToString::to_string).collect(), origins }
-}
-
-/// Whether a claim holds if so many of its expectations do.
-pub(crate) fn is_enough(fingerprint: &Fingerprint, count: usize) -> bool {
-    count as f64 >= fingerprint.share.as_f64() * fingerprint.expectations.len() as f64
 }
 
 /// Notes the figures of a fingerprint that runs give, with the version of the program.

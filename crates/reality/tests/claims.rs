@@ -32,33 +32,6 @@ fn the_page_lists_every_claim() {
     assert_eq!(listed.count(), fingerprints().len(), "the page has claims that no file has");
 }
 
-/// The words on fragility, one for each claim that holds, with those of the sentence that counts them.
-const FRAGILITY: [(&str, &str); 4] = [
-    (", fragile (", "are fragile"),
-    (", may be fragile (", "may be fragile"),
-    (", not fragile (", "are not fragile"),
-    (", fragility not tried", "are not tried"),
-];
-
-#[test]
-fn the_page_says_of_each_claim_that_holds_whether_it_is_fragile() {
-    let page = std::fs::read_to_string(top().join("docs/drives.md")).expect("docs/drives.md");
-    let entries =
-        page.split("\n- `").map(|entry| entry.split_whitespace().collect::<Vec<_>>().join(" "));
-    let holding: Vec<_> = entries.filter(|entry| entry.contains("**holds**")).collect();
-    let count = |word: &str| holding.iter().filter(|entry| entry.contains(word)).count();
-    let silent: Vec<_> = holding
-        .iter()
-        .filter(|entry| FRAGILITY.iter().filter(|(word, _)| entry.contains(word)).count() != 1)
-        .collect();
-    assert!(silent.is_empty(), "{silent:#?}");
-    let counts = FRAGILITY.map(|(word, counted)| format!("{} {counted}", count(word)));
-    let [fragile, open, sound, untried] = counts;
-    let sentence = format!("Of the claims that hold, {fragile}, {open}, {sound}, and {untried}.");
-    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(page.contains(&sentence), "{sentence}");
-}
-
 #[test]
 fn every_drive_has_a_model() {
     let mut unknown: Vec<_> = fingerprints()
