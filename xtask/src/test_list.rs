@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::workspace::Workspace;
+use xtask::workspace::Workspace;
 
 /// The folder of the tests: `CHAPTER/TEST.rs`. What a test has in files of its own lies deeper.
 const FOLDER: &str = "crates/run/src/suite/catalog";

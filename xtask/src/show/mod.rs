@@ -10,10 +10,10 @@ use std::process::Command;
 use anyhow::Result;
 use clap::Args;
 
-use crate::log::Log;
-use crate::proc;
-use crate::web;
-use crate::workspace::{Profile, Workspace};
+use xtask::log::Log;
+use xtask::proc;
+use xtask::web;
+use xtask::workspace::{Profile, Workspace};
 
 /// The program of a verb, and whether it simulates.
 #[derive(Args)]
