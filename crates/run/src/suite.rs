@@ -9,6 +9,7 @@ mod amplification;
 mod catalog;
 pub mod conditions;
 mod definition;
+mod keys;
 mod measured;
 pub mod open_loop;
 pub mod precondition;
@@ -34,6 +35,6 @@ pub use procedure::{
     Action, Computed, Conditions, Config, Figures, Notes, PhaseSpec, Procedure, Step,
 };
 pub use schema::catalogue;
-pub(crate) use settings::TestSettings;
+pub(crate) use settings::{Keys, TestSettings};
 pub use site::{Site, in_proportion};
 pub use test::Test;

@@ -11,7 +11,7 @@
 //! drive with more power may still need less energy for the same work. Peaks are single readings of
 //! the meter; those of a simulated drive are whole seconds.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::percent;
@@ -20,9 +20,10 @@ use target::{IoError, Rest};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{Duration, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -33,13 +34,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Energy,
     place: 1,
     writes: true,
-    params: &[
-        Param { name: "settle", default: "30s", help: "pause before each measured rest" },
-        Param { name: "rest", default: "60s", help: "length of slumber and idle" },
-        Param { name: "time", default: "60s", help: "length of each kind of writing" },
-        Param { name: "random_span", default: "8GiB", help: "span of the random writes" },
-        Param { name: "queue_depth", default: "32", help: "commands outstanding, random" },
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some("its figures are those of a drive that rests or works as fast as it can"),
     reviews: &[
         ReviewEntry::FULL,
@@ -60,37 +55,23 @@ const STATES: [(&str, Option<&str>, &str); 4] = [
     ("random_write", None, "4 KiB random write"),
 ];
 
-/// Lengths of the states, and the random writes.
-struct Settings {
-    settle: Nanos,
-    rest: Nanos,
-    time: Nanos,
-    random_span_bytes: u64,
-    queue_depth: u32,
+settings! {
+    /// Lengths of the states, and the random writes.
+    struct Settings {
+        settle: Duration = Param::new("settle", "30s", "pause before each measured rest");
+        rest: Duration = Param::new("rest", "60s", "length of slumber and idle");
+        time: Duration = Param::new("time", "60s", "length of each kind of writing");
+        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the random writes");
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands outstanding, random");
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        if !site.limits.energy && !site.has_meter {
-            return Err(no_meter(site).into());
+    fn check(&mut self, _: &Params, site: &Site<'_>, _: &mut Notes) -> Result<(), RunError> {
+        match site.limits.energy || site.has_meter {
+            true => Ok(()),
+            false => Err(no_meter(site).into()),
         }
-        Ok(Self {
-            settle: params.duration("settle")?,
-            rest: params.duration("rest")?,
-            time: params.duration("time")?,
-            random_span_bytes: site.region(params, "random_span", notes)?,
-            queue_depth: params.queue_depth("queue_depth")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("settle_s", steps::seconds(self.settle).into()),
-            ("rest_s", steps::seconds(self.rest).into()),
-            ("time_s", steps::seconds(self.time).into()),
-            ("random_span_bytes", self.random_span_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-        ])
     }
 
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {

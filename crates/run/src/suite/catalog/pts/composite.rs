@@ -15,8 +15,8 @@ use crate::params::Params;
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings,
 };
 
 /// The test.
@@ -45,7 +45,7 @@ const SMALL_LOGICAL_BLOCK_BYTES: u32 = 512;
 
 struct Settings(Variation);
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let composite = composite(site, notes);
         let (order, block_bytes) = (Order::Composite(composite), composite.largest_bytes());
@@ -56,7 +56,9 @@ impl TestSettings for Settings {
     fn config(&self) -> Config {
         self.0.config()
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         self.0.steps(site)
     }

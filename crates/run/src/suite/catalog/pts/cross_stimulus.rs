@@ -16,8 +16,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure,
+    ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -66,7 +66,7 @@ struct Settings {
     random: Nanos,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let depth = params.queue_depth("queue_depth")?;
         let shorten = SIMULATED_SHORTEN;
@@ -84,7 +84,9 @@ impl TestSettings for Settings {
         ]);
         self.common.config().into_iter().chain(own).collect()
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let Common { step, shorten, queue_depth: depth, .. } = self.common;
         let group = |(name, _, block, order, length): Group| {

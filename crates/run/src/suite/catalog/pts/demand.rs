@@ -14,8 +14,8 @@ use crate::params::{Param, Params};
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings,
 };
 
 /// The test.
@@ -43,7 +43,7 @@ pub(crate) const DEFINITION: Definition = Definition {
 
 struct Settings(Variation);
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let access = Access {
             order: Order::Uniform,
@@ -56,7 +56,9 @@ impl TestSettings for Settings {
     fn config(&self) -> Config {
         self.0.config()
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         self.0.steps(site)
     }

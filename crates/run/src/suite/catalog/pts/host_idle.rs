@@ -16,8 +16,8 @@ use crate::params::{Param, Params};
 use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Computed, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings, rates, steps,
+    Chapter, Computed, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry,
+    Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -57,7 +57,7 @@ struct Settings {
     cycles: u32,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let queue_depth = params.queue_depth("queue_depth")?;
         Ok(Self {
@@ -74,7 +74,9 @@ impl TestSettings for Settings {
         ]);
         self.common.config().into_iter().chain(own).collect()
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let Common { step, queue_depth: depth, .. } = self.common;
         let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);

@@ -14,8 +14,8 @@ use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rate_matrix::RateMatrix;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings,
 };
 
 /// The test.
@@ -50,7 +50,7 @@ static MATRIX: RateMatrix = RateMatrix {
 /// The settings of the specification, which leaves no choice.
 struct Settings(Common);
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let queue_depth = params.queue_depth("queue_depth")?;
         Common::read(params, site, queue_depth, notes).map(Self)
@@ -59,7 +59,9 @@ impl TestSettings for Settings {
     fn config(&self) -> Config {
         self.0.config()
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         MATRIX.steps(&self.0, site, notes)
     }

@@ -12,8 +12,8 @@ use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site,
-    Step, TestSettings,
+    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure, ReviewEntry,
+    Site, Step, TestSettings,
 };
 
 /// The test.
@@ -42,7 +42,7 @@ fn cells() -> Vec<Cell> {
 /// The settings of the specification, which leaves no choice.
 struct Settings(Common);
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         Common::read(params, site, 1, notes).map(Self)
     }
@@ -50,7 +50,9 @@ impl TestSettings for Settings {
     fn config(&self) -> Config {
         self.0.config()
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let settled = until_steady(tracked);
         matrix::steps_of(&self.0, (&cells(), &Order::Uniform), settled, site, notes)

@@ -18,8 +18,8 @@ use crate::params::{Param, Params};
 use crate::suite::pts::rounds::of_rounds;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Computed, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry,
-    Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Computed, Config, Definition, Figures, Keys, Measured, Notes, Procedure,
+    ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -55,7 +55,7 @@ struct Settings {
     span_writes: u64,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
         let step = params.duration("step")?;
         let steps_max = params.count("steps_max")?;
@@ -73,7 +73,9 @@ impl TestSettings for Settings {
             ("queue_depth", self.common.queue_depth.into()),
         ])
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let (depth, span_writes) = (self.common.queue_depth, self.span_writes);
         let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);

@@ -6,16 +6,18 @@
 //! percentiles show the rest of the distribution. With a rate (`--set rate=1000`), commands do not
 //! wait for the preceding one, and latencies count from their due times.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Pacing, Workload};
 use result::schema::TableRow;
 use result::stats::findings;
 use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{Block, Duration, Key, Rate, Region, settings};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -27,17 +29,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Response,
     place: 1,
     writes: true,
-    params: &[
-        Param { name: "time", default: "60s", help: "length of each step" },
-        Param { name: "random_span", default: "8GiB", help: "span of the commands, from LBA 0" },
-        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
-        open_loop::RATE,
-        Param {
-            name: "queue_depth",
-            default: "1",
-            help: "commands kept outstanding; with a rate the most that may be, by default 32",
-        },
-    ],
+    params: Settings::PARAMS,
     closed_loop: None,
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s random_span=1GiB")],
     charts: &[],
@@ -56,35 +48,38 @@ const PACED_QUEUE_DEPTH: u32 = 32;
 /// The figures of the table, by the end of their metric's name.
 const COLUMNS: [&str; 6] = ["mean", "p50", "p99", "p999", "p9999", "max"];
 
-/// Span and pace of the steps.
-struct Settings {
-    time: Nanos,
-    random_span_bytes: u64,
-    block_bytes: u32,
-    pacing: Pacing,
-    queue_depth: u32,
+settings! {
+    /// Span and pace of the steps.
+    struct Settings {
+        time: Duration = Param::new("time", "60s", "length of each step");
+        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the commands, from LBA 0");
+        block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
+        pacing: Rate = open_loop::RATE;
+        queue_depth: PacedQueueDepth = Param::new("queue_depth", "1", "commands kept outstanding; with a rate the most that may be, by default 32");
+    }
+}
+
+/// One command at a time, unless another depth is set. A schedule does not wait for the preceding
+/// command, so that it may have several outstanding.
+enum PacedQueueDepth {}
+
+impl Key for PacedQueueDepth {
+    type Value = u32;
+
+    fn read(name: &str, params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<u32, RunError> {
+        let pacing: Pacing = params.get(open_loop::RATE.name)?;
+        if pacing == Pacing::ClosedLoop || params.is_set(name) {
+            return params.queue_depth(name);
+        }
+        Ok(PACED_QUEUE_DEPTH.min(site.limits.queue_depth_max))
+    }
+
+    fn entry(value: &u32) -> Value {
+        (*value).into()
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let time = params.duration("time")?;
-        let random_span_bytes = site.region(params, "random_span", notes)?;
-        let block_bytes = params.block_bytes("block")?;
-        let pacing = params.get("rate")?;
-        let queue_depth = queue_depth(params, site, pacing)?;
-        Ok(Self { time, random_span_bytes, block_bytes, pacing, queue_depth })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("random_span_bytes", self.random_span_bytes.into()),
-            ("block_bytes", self.block_bytes.into()),
-            ("rate", self.pacing.to_string().into()),
-            ("queue_depth", self.queue_depth.into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let Self { block_bytes, queue_depth, random_span_bytes: span, pacing, .. } = *self;
         let step = |(name, kind, order, _)| {
@@ -121,15 +116,6 @@ impl TestSettings for Settings {
         figures.tables.push(table);
         figures
     }
-}
-
-/// One command at a time, unless another depth is set. A schedule does not wait for the preceding
-/// command, so that it may have several outstanding.
-fn queue_depth(params: &Params, site: &Site<'_>, pacing: Pacing) -> Result<u32, RunError> {
-    if pacing == Pacing::ClosedLoop || params.is_set("queue_depth") {
-        return params.queue_depth("queue_depth");
-    }
-    Ok(PACED_QUEUE_DEPTH.min(site.limits.queue_depth_max))
 }
 
 /// The mean, the rarest percentile with enough commands, and the slowest command; `None` if none

@@ -14,17 +14,19 @@
 //! waits S rho / (2 (1 - rho)) at the share rho (M/D/1), and its knee is at 59%; many dies move
 //! it up, and cleaning moves it down.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Mix, Order, Pacing, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::{count, percent, time};
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{Block, Duration, Key, Plain, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
-    Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Measured, Notes, Part,
-    PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Computed, Conditions, Definition, Figures, Measured, Notes, Part, PhaseSpec,
+    Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -35,24 +37,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Response,
     place: 4,
     writes: true,
-    params: &[
-        Param { name: "time", default: "10s", help: "length of each step" },
-        Param {
-            name: "loads",
-            default: "5,10,20,30,40,50,60,70,75,80,85,90,95,100",
-            help: "offered rates in percent of the saturated one, rising",
-        },
-        Param { name: "kinds", default: "reads,mixed,writes", help: "commands, in order" },
-        Param { name: "read_percent", default: "70", help: "share of reads in the mix" },
-        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
-        Param {
-            name: "queue_depth",
-            default: "256",
-            help: "most commands outstanding; the default is the target's limit if that is less",
-        },
-        precondition::PRECONDITION,
-        precondition::RAW_CAPACITY,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some("it sets the rates itself, as shares of the one that it finds"),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=2s kinds=reads,mixed loads=20,60,90")],
     charts: &[
@@ -68,43 +53,123 @@ const QUEUE_DEPTH: u32 = 256;
 /// Names of the kinds.
 const KINDS: [&str; 3] = ["reads", "mixed", "writes"];
 
-/// Loads and kinds.
-struct Settings {
-    time: Nanos,
-    loads: Vec<u32>,
-    kinds: Vec<String>,
-    read_percent: u8,
-    block_bytes: u32,
-    queue_depth: u32,
-    preparation: Preparation,
+settings! {
+    /// Loads and kinds.
+    struct Settings {
+        time: Duration = Param::new("time", "10s", "length of each step");
+        loads: Loads = Param::new(
+            "loads",
+            "5,10,20,30,40,50,60,70,75,80,85,90,95,100",
+            "offered rates in percent of the saturated one, rising",
+        );
+        kinds: Kinds = Param::new("kinds", "reads,mixed,writes", "commands, in order");
+        read_percent: Plain<u8> = Param::new("read_percent", "70", "share of reads in the mix");
+        block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
+        queue_depth: LimitedDepth = Param::new(
+            "queue_depth",
+            "256",
+            "most commands outstanding; the default is the target's limit if that is less",
+        );
+        preparation: Prepared = precondition::PRECONDITION, with precondition::RAW_CAPACITY;
+    }
+}
+
+/// Offered shares, at least one, rising.
+enum Loads {}
+
+impl Key for Loads {
+    type Value = Vec<u32>;
+    const UNIT: &'static str = "_percent";
+
+    fn read(
+        name: &str,
+        params: &Params,
+        _: &Site<'_>,
+        _: &mut Notes,
+    ) -> Result<Vec<u32>, RunError> {
+        let loads: Vec<u32> = params.list(name)?;
+        if loads.iter().any(|load| !(1..=200).contains(load)) || !loads.is_sorted() {
+            return Err(RunError::Usage(format!(
+                "`--set {name}={}` cannot be used: expected rising shares of the saturated rate from 1 to 200 \
+                 percent, such as 10,50,90",
+                params.text(name)
+            )));
+        }
+        Ok(loads)
+    }
+
+    fn entry(value: &Vec<u32>) -> Value {
+        value.clone().into()
+    }
+}
+
+/// Kinds of commands, in order.
+enum Kinds {}
+
+impl Key for Kinds {
+    type Value = Vec<String>;
+
+    fn read(
+        name: &str,
+        params: &Params,
+        _: &Site<'_>,
+        _: &mut Notes,
+    ) -> Result<Vec<String>, RunError> {
+        let kinds: Vec<String> = params.list(name)?;
+        match kinds.iter().find(|kind| !KINDS.contains(&kind.as_str())) {
+            None => Ok(kinds),
+            Some(kind) => Err(RunError::Usage(format!(
+                "`--set {name}={}` has `{kind}`; expected some of {}",
+                params.text(name),
+                KINDS.join(", ")
+            ))),
+        }
+    }
+
+    fn entry(value: &Vec<String>) -> Value {
+        value.clone().into()
+    }
+}
+
+/// Commands outstanding; only the default adapts to a target with a lower limit.
+enum LimitedDepth {}
+
+impl Key for LimitedDepth {
+    type Value = u32;
+
+    fn read(name: &str, params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<u32, RunError> {
+        if params.is_set(name) {
+            return params.queue_depth(name);
+        }
+        Ok(QUEUE_DEPTH.min(site.limits.queue_depth_max))
+    }
+
+    fn entry(value: &u32) -> Value {
+        (*value).into()
+    }
+}
+
+/// Writes before the measurement, of the size of its commands.
+enum Prepared {}
+
+impl Key for Prepared {
+    type Value = Preparation;
+
+    fn read(
+        _: &str,
+        params: &Params,
+        site: &Site<'_>,
+        notes: &mut Notes,
+    ) -> Result<Preparation, RunError> {
+        Preparation::read(params, site, params.block_bytes("block")?, notes)
+    }
+
+    fn entry(value: &Preparation) -> Value {
+        value.name().into()
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let block_bytes = params.block_bytes("block")?;
-        Ok(Self {
-            time: params.duration("time")?,
-            loads: loads(params)?,
-            kinds: kinds(params)?,
-            read_percent: params.get("read_percent")?,
-            block_bytes,
-            queue_depth: queue_depth(params, site)?,
-            preparation: Preparation::read(params, site, block_bytes, notes)?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("loads_percent", self.loads.clone().into()),
-            ("kinds", self.kinds.clone().into()),
-            ("read_percent", self.read_percent.into()),
-            ("block_bytes", self.block_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("precondition", self.preparation.name().into()),
-        ])
-    }
-
     fn conditions(&self) -> Conditions {
         let rates = "random times (Poisson), at the share of the saturated rate".to_owned();
         [("commands a second".to_owned(), rates)].into()
@@ -132,38 +197,6 @@ impl TestSettings for Settings {
         rates::mark_unprepared(&mut figures, measured);
         figures
     }
-}
-
-/// The offered shares, at least one, rising.
-fn loads(params: &Params) -> Result<Vec<u32>, RunError> {
-    let loads: Vec<u32> = params.list("loads")?;
-    let text = params.text("loads");
-    if loads.iter().any(|load| !(1..=200).contains(load)) || !loads.is_sorted() {
-        return Err(RunError::Usage(format!(
-            "`--set loads={text}` cannot be used: expected rising shares of the saturated rate from 1 to 200 \
-             percent, such as 10,50,90"
-        )));
-    }
-    Ok(loads)
-}
-
-fn kinds(params: &Params) -> Result<Vec<String>, RunError> {
-    let kinds: Vec<String> = params.list("kinds")?;
-    match kinds.iter().find(|kind| !KINDS.contains(&kind.as_str())) {
-        None => Ok(kinds),
-        Some(kind) => Err(RunError::Usage(format!(
-            "`--set kinds={}` has `{kind}`; expected some of {}",
-            params.text("kinds"),
-            KINDS.join(", ")
-        ))),
-    }
-}
-
-fn queue_depth(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
-    if params.is_set("queue_depth") {
-        return params.queue_depth("queue_depth");
-    }
-    Ok(QUEUE_DEPTH.min(site.limits.queue_depth_max))
 }
 
 fn saturated(kind: &str) -> String {

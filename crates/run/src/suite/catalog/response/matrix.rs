@@ -19,8 +19,8 @@ use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
 use crate::params::{Param, Params};
 use crate::suite::{
-    Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Measured, Notes,
-    Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Keys, Measured,
+    Notes, Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -87,7 +87,7 @@ struct Settings {
     data: steps::AskedData,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
         let points = params.count("points")?;
         if points > POINTS_MAX {
@@ -133,7 +133,9 @@ impl TestSettings for Settings {
             ("data", self.data.text.clone().into()),
         ])
     }
+}
 
+impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
         let rates = "reads at random times (Poisson), writes at equal intervals, at shares of the rates alone";
         [("commands a second".to_owned(), rates.to_owned())].into()

@@ -6,16 +6,18 @@
 //! programs and erases of the writes. With a rate (`--set rate=1000`), IOPS equal the rate as long
 //! as the drive keeps up, and the percentiles show the effect on the demand.
 
-use base::{Nanos, OpKind};
-use load::{Mix, Order, Pacing, Shares, Workload};
+use base::OpKind;
+use load::{Mix, Order, Shares, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{
+    Block, Content, Duration, List, Plain, QueueDepth, Rate, Region, settings,
+};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -26,25 +28,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Response,
     place: 3,
     writes: true,
-    params: &[
-        Param { name: "time", default: "30s", help: "length of each step" },
-        Param { name: "random_span", default: "16GiB", help: "span of the commands, from LBA 0" },
-        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-        open_loop::RATE,
-        Param {
-            name: "read_percents",
-            default: "100,90,80,70,60,50,40,30,20,10,0",
-            help: "shares of reads, in order",
-        },
-        Param {
-            name: "trim_percent",
-            default: "0",
-            help: "share of deallocations in all commands, beside reads and writes",
-        },
-        Param { name: "flush_percent", default: "0", help: "share of flushes, the same" },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: None,
     reviews: &[
         ReviewEntry::FULL,
@@ -64,48 +48,22 @@ const LATENCIES: [(&str, &str); 6] = [
     ("latency_ns_p99_write", "write p99"),
 ];
 
-/// Mixes, span and pace of the steps.
-struct Settings {
-    time: Nanos,
-    random_span_bytes: u64,
-    block_bytes: u32,
-    queue_depth: u32,
-    pacing: Pacing,
-    read_percents: Vec<u8>,
-    trim_percent: u8,
-    flush_percent: u8,
-    data: steps::AskedData,
+settings! {
+    /// Mixes, span and pace of the steps.
+    struct Settings {
+        time: Duration = Param::new("time", "30s", "length of each step");
+        random_span_bytes: Region = Param::new("random_span", "16GiB", "span of the commands, from LBA 0");
+        block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
+        pacing: Rate = open_loop::RATE;
+        read_percents: List<u8> = Param::new("read_percents", "100,90,80,70,60,50,40,30,20,10,0", "shares of reads, in order");
+        trim_percent: Plain<u8> = Param::new("trim_percent", "0", "share of deallocations in all commands, beside reads and writes");
+        flush_percent: Plain<u8> = Param::new("flush_percent", "0", "share of flushes, the same");
+        data: Content = steps::DATA;
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            time: params.duration("time")?,
-            random_span_bytes: site.region(params, "random_span", notes)?,
-            block_bytes: params.block_bytes("block")?,
-            queue_depth: params.queue_depth("queue_depth")?,
-            pacing: params.get("rate")?,
-            read_percents: params.list("read_percents")?,
-            trim_percent: params.get("trim_percent")?,
-            flush_percent: params.get("flush_percent")?,
-            data: steps::data(params, "data")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("random_span_bytes", self.random_span_bytes.into()),
-            ("block_bytes", self.block_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("rate", self.pacing.to_string().into()),
-            ("read_percents", self.read_percents.clone().into()),
-            ("trim_percent", self.trim_percent.into()),
-            ("flush_percent", self.flush_percent.into()),
-            ("data", self.data.text.clone().into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let Self { block_bytes, queue_depth, random_span_bytes: span, pacing, .. } = *self;
         let step = |&percent: &u8| {

@@ -20,8 +20,8 @@ use crate::jobs::{JobSpec, Jobs};
 use crate::params::{Param, Params};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
-    Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Measured, Notes,
-    Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Keys, Measured,
+    Notes, Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -102,7 +102,7 @@ struct Settings {
     preparation: Preparation,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let depth = match params.is_set("queue_depth") {
             true => params.queue_depth("queue_depth")?,
@@ -136,7 +136,9 @@ impl TestSettings for Settings {
             ("precondition", self.preparation.name().into()),
         ])
     }
+}
 
+impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
         let rates = format!(
             "quiet job: {}% of the saturated rate at random times (Poisson); noisy job: multiples of that",

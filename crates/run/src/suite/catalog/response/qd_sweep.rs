@@ -7,16 +7,18 @@
 //! from there on only the latency rises. Depths above the limit of a target are reported as not
 //! supported.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::count;
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{Block, Content, Duration, Key, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -27,18 +29,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Response,
     place: 2,
     writes: true,
-    params: &[
-        Param { name: "time", default: "10s", help: "length of each step of reads" },
-        Param { name: "write_bytes", default: "1GiB", help: "written in each step of writes" },
-        Param { name: "random_span", default: "8GiB", help: "span of the commands, from LBA 0" },
-        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
-        Param {
-            name: "queue_depths",
-            default: "1,2,4,8,16,32,64,128,256",
-            help: "depths, in order",
-        },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some("the number of commands outstanding is what it varies"),
     reviews: &[
         ReviewEntry::FULL,
@@ -54,51 +45,54 @@ fn step(kind: OpKind, depth: u32) -> String {
     format!("{}_qd{depth}", kind.name())
 }
 
-/// Depths and lengths of the steps.
-struct Settings {
-    time: Nanos,
-    write_bytes: u64,
-    random_span_bytes: u64,
-    block_bytes: u32,
-    /// The requested depths.
-    queue_depths: Vec<u32>,
+settings! {
+    /// Depths and lengths of the steps.
+    struct Settings {
+        time: Duration = Param::new("time", "10s", "length of each step of reads");
+        write_bytes: Region = Param::new("write_bytes", "1GiB", "written in each step of writes");
+        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the commands, from LBA 0");
+        block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
+        queue_depths: Depths = Param::new("queue_depths", "1,2,4,8,16,32,64,128,256", "depths, in order");
+        data: Content = steps::DATA;
+    }
+}
+
+/// Depths that the user asked for.
+struct AskedDepths {
+    asked: Vec<u32>,
     /// Those that the target supports.
-    possible_depths: Vec<u32>,
-    data: steps::AskedData,
+    possible: Vec<u32>,
+}
+
+/// Queue depths, in order.
+enum Depths {}
+
+impl Key for Depths {
+    type Value = AskedDepths;
+
+    fn read(
+        name: &str,
+        params: &Params,
+        site: &Site<'_>,
+        notes: &mut Notes,
+    ) -> Result<AskedDepths, RunError> {
+        Ok(AskedDepths { asked: params.list(name)?, possible: site.depths(params, name, notes)? })
+    }
+
+    fn entry(value: &AskedDepths) -> Value {
+        value.asked.clone().into()
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            time: params.duration("time")?,
-            random_span_bytes: site.region(params, "random_span", notes)?,
-            block_bytes: params.block_bytes("block")?,
-            data: steps::data(params, "data")?,
-            queue_depths: params.list("queue_depths")?,
-            possible_depths: site.depths(params, "queue_depths", notes)?,
-            write_bytes: site.region(params, "write_bytes", notes)?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("write_bytes", self.write_bytes.into()),
-            ("random_span_bytes", self.random_span_bytes.into()),
-            ("block_bytes", self.block_bytes.into()),
-            ("queue_depths", self.queue_depths.clone().into()),
-            ("data", self.data.text.clone().into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let span = self.random_span_bytes;
         let mut phases = vec![steps::purge(), site.fill("prepare", span)];
-        for &depth in &self.possible_depths {
+        for &depth in &self.queue_depths.possible {
             let reads = self.random(OpKind::Read, depth);
             phases.push(steps::for_time(&step(OpKind::Read, depth), reads, self.time));
         }
-        for &depth in &self.possible_depths {
+        for &depth in &self.queue_depths.possible {
             let writes = self.random(OpKind::Write, depth);
             let writes = Workload { limit_bytes: Some(self.write_bytes), ..writes };
             let writes = steps::to_its_end(&step(OpKind::Write, depth), writes);
@@ -112,7 +106,7 @@ impl TestSettings for Settings {
         let columns =
             [("read", "IOPS"), ("write", "IOPS"), ("read p99", "ns"), ("write p99", "ns")];
         let mut table = rates::table("depths", "Queue depth", "queue depth", &columns);
-        for &depth in &self.queue_depths {
+        for &depth in &self.queue_depths.asked {
             table.rows.push(row(&mut figures, measured, depth));
         }
         for (column, verb) in [(0, "reads"), (1, "writes")] {

@@ -9,15 +9,15 @@
 //! entire time of a step. 50 MB/s of random writes serve a desktop; a large difference between the
 //! two kinds of data indicates a compressing controller.
 
-use base::{Data, Nanos, OpKind};
+use base::{Data, OpKind};
 use load::{Order, Workload};
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Duration, Plain, QueueDepth, Region, settings};
 use crate::suite::rates::{self, Named};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, steps,
+    Chapter, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, steps,
 };
 
 /// The test.
@@ -28,22 +28,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Speed,
     place: 1,
     writes: true,
-    params: &[
-        Param { name: "time", default: "3m", help: "length of each random step" },
-        Param { name: "sequential_time", default: "1m", help: "length of each sequential step" },
-        Param {
-            name: "random_span",
-            default: "8GiB",
-            help: "span of the random steps, from LBA 0",
-        },
-        Param { name: "queue_depth", default: "3", help: "commands kept outstanding, random" },
-        Param { name: "deep_queue_depth", default: "32", help: "the same for the deep steps" },
-        Param {
-            name: "fill",
-            default: "true",
-            help: "write the whole span before reading from it",
-        },
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
@@ -70,39 +55,19 @@ const STEPS: [Named; 8] = [
 /// The rate that serves a desktop, by the rule of thumb of the reviews.
 const DESKTOP_MB_PER_S: f64 = 50.0;
 
-/// Lengths, depths and the span of the random steps.
-struct Settings {
-    time: Nanos,
-    sequential_time: Nanos,
-    random_span_bytes: u64,
-    queue_depth: u32,
-    deep_queue_depth: u32,
-    fill: bool,
+settings! {
+    /// Lengths, depths and the span of the random steps.
+    struct Settings {
+        time: Duration = Param::new("time", "3m", "length of each random step");
+        sequential_time: Duration = Param::new("sequential_time", "1m", "length of each sequential step");
+        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the random steps, from LBA 0");
+        queue_depth: QueueDepth = Param::new("queue_depth", "3", "commands kept outstanding, random");
+        deep_queue_depth: QueueDepth = Param::new("deep_queue_depth", "32", "the same for the deep steps");
+        fill: Plain<bool> = Param::new("fill", "true", "write the whole span before reading from it");
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            time: params.duration("time")?,
-            sequential_time: params.duration("sequential_time")?,
-            random_span_bytes: site.region(params, "random_span", notes)?,
-            queue_depth: params.queue_depth("queue_depth")?,
-            deep_queue_depth: params.queue_depth("deep_queue_depth")?,
-            fill: params.get("fill")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("sequential_time_s", steps::seconds(self.sequential_time).into()),
-            ("random_span_bytes", self.random_span_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("deep_queue_depth", self.deep_queue_depth.into()),
-            ("fill", self.fill.into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let (depth, deep) = (self.queue_depth, self.deep_queue_depth);
         let (read, write) = (OpKind::Read, OpKind::Write);

@@ -11,15 +11,17 @@
 
 use std::collections::BTreeMap;
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{Duration, Key, Plain, Region, settings};
 use crate::suite::rates::{self, Named};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps,
 };
 
@@ -31,12 +33,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Speed,
     place: 2,
     writes: true,
-    params: &[
-        Param { name: "time", default: "30s", help: "length of each random step" },
-        Param { name: "small_span", default: "1GiB", help: "span of all steps but one" },
-        Param { name: "deep_queue_depth", default: "64", help: "commands outstanding, deep steps" },
-        Param { name: "fill", default: "true", help: "write the whole span before access_read" },
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s")],
     charts: &[],
@@ -58,33 +55,47 @@ const UNIT_BLOCK_BYTES: u32 = 1 << 20;
 const UNIT_BLOCKS: u32 = 16;
 const SECTOR_BYTES: u32 = 512;
 
-/// Length, span and depth of the steps.
-struct Settings {
-    time: Nanos,
-    small_span_bytes: u64,
-    deep_queue_depth: u32,
-    fill: bool,
+settings! {
+    /// Length, span and depth of the steps.
+    struct Settings {
+        time: Duration = Param::new("time", "30s", "length of each random step");
+        small_span_bytes: Region = Param::new("small_span", "1GiB", "span of all steps but one");
+        deep_queue_depth: DeepQueueDepth = Param::new("deep_queue_depth", "64", "commands outstanding, deep steps");
+        fill: Plain<bool> = Param::new("fill", "true", "write the whole span before access_read");
+    }
+}
+
+/// Commands outstanding in the deep steps; only the default adapts to a target with a lower limit.
+enum DeepQueueDepth {}
+
+impl Key for DeepQueueDepth {
+    type Value = u32;
+
+    fn read(
+        name: &str,
+        params: &Params,
+        site: &Site<'_>,
+        notes: &mut Notes,
+    ) -> Result<u32, RunError> {
+        let asked = params.queue_depth(name)?;
+        let deep = asked.min(site.limits.queue_depth_max);
+        if params.is_set(name) {
+            site.depths(params, name, notes)?;
+        } else if deep < asked {
+            notes.push(format!(
+                "the target takes {deep} commands at a time, so the deep steps keep {deep} outstanding \
+                 and not {asked}"
+            ));
+        }
+        Ok(deep)
+    }
+
+    fn entry(value: &u32) -> Value {
+        (*value).into()
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            time: params.duration("time")?,
-            small_span_bytes: site.region(params, "small_span", notes)?,
-            deep_queue_depth: deep_queue_depth(params, site, notes)?,
-            fill: params.get("fill")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("small_span_bytes", self.small_span_bytes.into()),
-            ("deep_queue_depth", self.deep_queue_depth.into()),
-            ("fill", self.fill.into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let (small, deep) = (self.small_span_bytes, self.deep_queue_depth);
         let unit = |kind| {
@@ -138,22 +149,6 @@ impl TestSettings for Settings {
         }
         figures
     }
-}
-
-/// Depth of the deep steps; only the default adapts to a target with a lower limit.
-fn deep_queue_depth(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<u32, RunError> {
-    let name = "deep_queue_depth";
-    let asked = params.queue_depth(name)?;
-    let deep = asked.min(site.limits.queue_depth_max);
-    if params.is_set(name) {
-        site.depths(params, name, notes)?;
-    } else if deep < asked {
-        notes.push(format!(
-            "the target takes {deep} commands at a time, so the deep steps keep {deep} outstanding \
-             and not {asked}"
-        ));
-    }
-    Ok(deep)
 }
 
 /// Access time is the mean latency of single commands.

@@ -6,10 +6,10 @@
 
 use base::OpKind;
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Content, Plain, settings};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps, zones,
 };
 
@@ -21,32 +21,22 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Speed,
     place: 4,
     writes: true,
-    params: &[
-        Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("")],
     charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 
-/// State and data of the passes.
-struct Settings {
-    purge: bool,
-    data: steps::AskedData,
+settings! {
+    /// State and data of the passes.
+    struct Settings {
+        purge: Plain<bool> = Param::new("purge", "true", "bring the target to its fresh state first");
+        data: Content = steps::DATA;
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self { purge: params.get("purge")?, data: steps::data(params, "data")? })
-    }
-
-    fn config(&self) -> Config {
-        let data = self.data.text.clone();
-        steps::config([("purge", self.purge.into()), ("data", data.into())])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let pass = |name, kind| steps::linear_pass(name, kind, self.data.kind, site.span_bytes);
         let passes = [pass("write", OpKind::Write), pass("read", OpKind::Read)];

@@ -6,16 +6,17 @@
 //! mean of both, weighted by number (`expected`). Less shows that small commands wait behind large
 //! ones, or that small writes break up large ones; the 99th percentile shows the same to a user.
 
-use base::{Bytes, Nanos, OpKind};
+use base::{Bytes, OpKind};
 use load::{Order, Sizes, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::percent;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{Block, Content, Duration, List, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -26,19 +27,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Speed,
     place: 5,
     writes: true,
-    params: &[
-        Param { name: "time", default: "10s", help: "length of each step" },
-        Param { name: "random_span", default: "8GiB", help: "span of the commands, from LBA 0" },
-        Param { name: "small", default: "4KiB", help: "size of small commands, and alignment" },
-        Param { name: "large", default: "128KiB", help: "size of large commands" },
-        Param {
-            name: "large_percents",
-            default: "0,5,10,25,50,75,100",
-            help: "shares of large commands in their number, in order",
-        },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::alone(
         "time=5s random_span=1GiB large_percents=0,10,50,100",
@@ -53,20 +42,22 @@ pub(crate) const DEFINITION: Definition = Definition {
 
 const KINDS: [(OpKind, &str); 2] = [(OpKind::Read, "reads"), (OpKind::Write, "writes")];
 
-/// Sizes and shares.
-struct Settings {
-    time: Nanos,
-    random_span_bytes: u64,
-    small_bytes: u32,
-    large_bytes: u32,
-    large_percents: Vec<u32>,
-    queue_depth: u32,
-    data: steps::AskedData,
+settings! {
+    /// Sizes and shares.
+    struct Settings {
+        time: Duration = Param::new("time", "10s", "length of each step");
+        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the commands, from LBA 0");
+        small_bytes: Block = Param::new("small", "4KiB", "size of small commands, and alignment");
+        large_bytes: Block = Param::new("large", "128KiB", "size of large commands");
+        large_percents: List<u32> = Param::new("large_percents", "0,5,10,25,50,75,100", "shares of large commands in their number, in order");
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
+        data: Content = steps::DATA;
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let (small, large) = (params.block_bytes("small")?, params.block_bytes("large")?);
+    fn check(&mut self, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<(), RunError> {
+        let (small, large) = (self.small_bytes, self.large_bytes);
         if !large.is_multiple_of(small) || large == small {
             return Err(RunError::Usage(format!(
                 "`--set large={}` must be a multiple of the small size {}, and not that itself",
@@ -74,34 +65,13 @@ impl TestSettings for Settings {
                 Bytes(small.into())
             )));
         }
-        let large_percents: Vec<u32> = params.list("large_percents")?;
-        if let Some(percent) = large_percents.iter().find(|percent| **percent > 100) {
-            return Err(RunError::Usage(format!(
+        match self.large_percents.iter().find(|percent| **percent > 100) {
+            None => Ok(()),
+            Some(percent) => Err(RunError::Usage(format!(
                 "`--set large_percents={}` has {percent}; expected shares from 0 to 100",
                 params.text("large_percents")
-            )));
+            ))),
         }
-        Ok(Self {
-            time: params.duration("time")?,
-            random_span_bytes: site.region(params, "random_span", notes)?,
-            small_bytes: small,
-            large_bytes: large,
-            large_percents,
-            queue_depth: params.queue_depth("queue_depth")?,
-            data: steps::data(params, "data")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("random_span_bytes", self.random_span_bytes.into()),
-            ("small_bytes", self.small_bytes.into()),
-            ("large_bytes", self.large_bytes.into()),
-            ("large_percents", self.large_percents.clone().into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("data", self.data.text.clone().into()),
-        ])
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {

@@ -11,11 +11,11 @@ use base::{Bytes, OpKind};
 use load::{Order, Workload};
 use result::schema::{Finding, Table, TableRow};
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Content, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure,
-    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -26,11 +26,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Speed,
     place: 3,
     writes: true,
-    params: &[
-        Param { name: "sweep_span", default: "256MiB", help: "bytes moved for each size" },
-        Param { name: "queue_depth", default: "4", help: "commands kept outstanding" },
-        Param { name: "data", default: "repeating", help: "repeating, incompressible or e.g. 46%" },
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("sweep_span=64MiB")],
     charts: &[Chart::Curves { table: "sizes", units: &["MB/s"], log_rows: true }],
@@ -50,30 +46,16 @@ fn step(kind: OpKind, block_bytes: u32) -> String {
     format!("{}_{}", kind.name(), Bytes(block_bytes.into()))
 }
 
-/// Span, depth and data of every size.
-struct Settings {
-    sweep_span_bytes: u64,
-    queue_depth: u32,
-    data: steps::AskedData,
+settings! {
+    /// Span, depth and data of every size.
+    struct Settings {
+        sweep_span_bytes: Region = Param::new("sweep_span", "256MiB", "bytes moved for each size");
+        queue_depth: QueueDepth = Param::new("queue_depth", "4", "commands kept outstanding");
+        data: Content = Param::new("data", "repeating", "repeating, incompressible or e.g. 46%");
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            sweep_span_bytes: site.region(params, "sweep_span", notes)?,
-            queue_depth: params.queue_depth("queue_depth")?,
-            data: steps::data(params, "data")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("sweep_span_bytes", self.sweep_span_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("data", self.data.text.clone().into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let mut phases = Vec::new();
         for block in sizes() {

@@ -20,8 +20,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::precondition::{self, OnePass};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, steps,
+    Chapter, Chart, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry,
+    Site, Step, TestSettings, open_loop, steps,
 };
 
 /// Name of the measured phase.
@@ -91,7 +91,7 @@ struct Settings {
     one_pass: Option<OnePass>,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let (duration, steady_from) = times(params, notes)?;
         let queue_depth = params.queue_depth("queue_depth")?;
@@ -132,7 +132,9 @@ impl TestSettings for Settings {
         config.extend(pass.map(|pass| ("log_bytes".to_owned(), pass.log_bytes.into())));
         config
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let write = |order, block_bytes, queue_depth| {
             let write = OpKind::Write;

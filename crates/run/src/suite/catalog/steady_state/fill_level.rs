@@ -8,17 +8,19 @@
 //! little of it, fast caches shrink (`sequential write`) and cleaning moves more for each write
 //! (`random write`). Reads should not change.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::count;
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::Amplification;
+use crate::suite::keys::{Content, Duration, Key, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure,
-    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -29,18 +31,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::SteadyState,
     place: 4,
     writes: true,
-    params: &[
-        Param { name: "levels", default: "10,50,90", help: "cold data in percent of the span" },
-        Param { name: "time", default: "30s", help: "length of each measured step" },
-        Param {
-            name: "steady_time",
-            default: "5m",
-            help: "random writes before the measured ones",
-        },
-        Param { name: "random_span", default: "8GiB", help: "active region behind the cold data" },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
@@ -61,54 +52,59 @@ const LEVEL_MAX: u64 = 98;
 /// Cold data ends at a multiple of this, so that the commands of all steps are aligned.
 const BOUNDARY_BYTES: u64 = 1 << 20;
 
-/// Levels and lengths.
-struct Settings {
-    levels: Vec<u64>,
-    time: Nanos,
-    steady_time: Nanos,
-    random_span_bytes: u64,
-    queue_depth: u32,
-    data: steps::AskedData,
+settings! {
+    /// Levels and lengths.
+    struct Settings {
+        levels: Levels = Param::new("levels", "10,50,90", "cold data in percent of the span");
+        time: Duration = Param::new("time", "30s", "length of each measured step");
+        steady_time: Duration = Param::new("steady_time", "5m", "random writes before the measured ones");
+        random_span_bytes: Region = Param::new("random_span", "8GiB", "active region behind the cold data");
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
+        data: Content = steps::DATA;
+    }
+}
+
+/// Shares of the span with cold data.
+enum Levels {}
+
+impl Key for Levels {
+    type Value = Vec<u64>;
+    const UNIT: &'static str = "_percent";
+
+    fn read(
+        name: &str,
+        params: &Params,
+        _: &Site<'_>,
+        _: &mut Notes,
+    ) -> Result<Vec<u64>, RunError> {
+        let levels: Vec<u64> = params.list(name)?;
+        match levels.iter().find(|level| !(1..=LEVEL_MAX).contains(level)) {
+            None => Ok(levels),
+            Some(level) => Err(RunError::Usage(format!(
+                "`--set {name}={}` has {level}; expected percents of the span from 1 to {LEVEL_MAX}: something must \
+                 be left to write to",
+                params.text(name)
+            ))),
+        }
+    }
+
+    fn entry(value: &Vec<u64>) -> Value {
+        value.clone().into()
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let levels: Vec<u64> = params.list("levels")?;
-        if let Some(level) = levels.iter().find(|level| !(1..=LEVEL_MAX).contains(level)) {
-            return Err(RunError::Usage(format!(
-                "`--set levels={}` has {level}; expected percents of the span from 1 to {LEVEL_MAX}: something must \
-                 be left to write to",
-                params.text("levels")
-            )));
-        }
-        let random_span_bytes = site.region(params, "random_span", notes)?;
-        let fullest = levels.iter().copied().max().unwrap_or(0);
+    fn check(&mut self, _: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<(), RunError> {
+        let fullest = self.levels.iter().copied().max().unwrap_or(0);
         let left = site.span_bytes - cold_bytes(site, fullest);
-        if random_span_bytes > left {
+        if self.random_span_bytes > left {
             notes.push(format!(
                 "{fullest}% of cold data leave {}, so the active region is no longer than that",
                 steps::size(left)
             ));
         }
-        Ok(Self {
-            levels,
-            time: params.duration("time")?,
-            steady_time: params.duration("steady_time")?,
-            random_span_bytes: random_span_bytes.min(left / BOUNDARY_BYTES * BOUNDARY_BYTES),
-            queue_depth: params.queue_depth("queue_depth")?,
-            data: steps::data(params, "data")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("levels_percent", self.levels.clone().into()),
-            ("time_s", steps::seconds(self.time).into()),
-            ("steady_time_s", steps::seconds(self.steady_time).into()),
-            ("random_span_bytes", self.random_span_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("data", self.data.text.clone().into()),
-        ])
+        self.random_span_bytes = self.random_span_bytes.min(left / BOUNDARY_BYTES * BOUNDARY_BYTES);
+        Ok(())
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {

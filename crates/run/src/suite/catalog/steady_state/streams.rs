@@ -20,8 +20,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, split};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure,
+    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -99,7 +99,7 @@ struct Settings {
     queue_depth: u32,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let block_bytes = params.block_bytes("block")?;
         let settings = Self {
@@ -137,7 +137,9 @@ impl TestSettings for Settings {
             ("queue_depth", self.queue_depth.into()),
         ])
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let mut phases = Vec::new();
         for (zones, kind) in

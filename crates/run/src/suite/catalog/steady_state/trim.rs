@@ -26,8 +26,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
-    Chapter, Computed, Config, Definition, Figures, Measured, Notes, Part, PhaseSpec, Procedure,
-    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Computed, Config, Definition, Figures, Keys, Measured, Notes, Part, PhaseSpec,
+    Procedure, ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -104,7 +104,7 @@ struct Settings {
     rounds_max: u32,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
         let torture = params.duration("torture")?;
         let idle = params.pause("idle")?;
@@ -124,7 +124,9 @@ impl TestSettings for Settings {
             ("rounds_max", self.rounds_max.into()),
         ])
     }
+}
 
+impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         self.kinds.iter().flat_map(|kind| self.steps_of(kind, site.span_bytes)).collect()
     }

@@ -20,14 +20,16 @@
 use base::{Bytes, OpKind, Ratio};
 use load::{Order, Workload};
 use result::schema::{Table, TableRow};
+use serde_json::Value;
 use target::Identity;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, Source};
+use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, settings};
 use crate::suite::{
-    Chapter, Chart, Conditions, Config, Definition, Figures, Measured, Notes, Part, Procedure,
-    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Conditions, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
+    Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -38,23 +40,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::SteadyState,
     place: 3,
     writes: true,
-    params: &[
-        Param {
-            name: "patterns",
-            default: "uniform; zipf(0.2); zipf(0.4); zipf(0.6); zipf(0.8); zipf(1); zones(20:80); \
-                 zones(10:90); read-only(30%); read-only(60%)",
-            help: "patterns with semicolons between, as in workload files",
-        },
-        Param { name: "overwrites", default: "4", help: "spans written before the measured one" },
-        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-        Param {
-            name: "scale",
-            default: "auto",
-            help: "part of a simulated drive that is simulated, such as 1/16 or 1 for the whole; auto: at least 12 GB",
-        },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry {
@@ -123,63 +109,111 @@ impl Pattern {
     }
 }
 
-/// Patterns and volumes.
-struct Settings {
-    patterns: Vec<Pattern>,
-    overwrites: u32,
-    block_bytes: u32,
-    queue_depth: u32,
-    /// The part of the drive that is simulated, and its span.
+settings! {
+    /// Patterns and volumes.
+    struct Settings {
+        patterns: Patterns = Param::new(
+            "patterns",
+            "uniform; zipf(0.2); zipf(0.4); zipf(0.6); zipf(0.8); zipf(1); zones(20:80); \
+             zones(10:90); read-only(30%); read-only(60%)",
+            "patterns with semicolons between, as in workload files",
+        );
+        overwrites: Count = Param::new("overwrites", "4", "spans written before the measured one");
+        block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
+        simulated: SimulatedPart = Param::new(
+            "scale",
+            "auto",
+            "part of a simulated drive that is simulated, such as 1/16 or 1 for the whole; auto: at least 12 GB",
+        );
+        data: Content = steps::DATA;
+    }
+}
+
+/// Patterns with semicolons between.
+enum Patterns {}
+
+impl Key for Patterns {
+    type Value = Vec<Pattern>;
+
+    fn read(
+        name: &str,
+        params: &Params,
+        _: &Site<'_>,
+        _: &mut Notes,
+    ) -> Result<Vec<Pattern>, RunError> {
+        let patterns: Vec<Pattern> =
+            params.text(name).split(';').map(Pattern::read).collect::<Result<_, _>>()?;
+        let is_twice = |at: &usize| patterns[..*at].iter().any(|p| p.step == patterns[*at].step);
+        match (0..patterns.len()).find(is_twice) {
+            None => Ok(patterns),
+            Some(at) => Err(RunError::Usage(format!(
+                "`--set {name}=` has `{}` twice; expected each pattern once",
+                patterns[at].text
+            ))),
+        }
+    }
+
+    fn entry(value: &Vec<Pattern>) -> Value {
+        value.iter().map(|pattern| pattern.text.clone()).collect()
+    }
+}
+
+/// The part of the drive that is simulated, and its span.
+struct Simulated {
     scale: Ratio,
     span_bytes: u64,
-    data: steps::AskedData,
+}
+
+/// The part of the drive that is simulated: the requested one, or the smallest that tells as much.
+enum SimulatedPart {}
+
+impl Key for SimulatedPart {
+    type Value = Simulated;
+
+    fn read(
+        name: &str,
+        params: &Params,
+        site: &Site<'_>,
+        _: &mut Notes,
+    ) -> Result<Simulated, RunError> {
+        let is_whole = site.is_simulated() && site.identity.scale().is_none();
+        let text = params.text(name);
+        let scale: Ratio = if text == "auto" {
+            let parts = if is_whole { parts(site.identity) } else { 1 };
+            Ratio::new(1, parts).unwrap_or(Ratio::ONE)
+        } else {
+            params.get(name)?
+        };
+        if scale.is_zero() || !is_whole && !scale.complement().is_zero() {
+            return Err(RunError::Usage(format!(
+                "`--set {name}={text}` cannot be used on {}: only a simulated drive at its full size has smaller parts, \
+                 such as 1/16; leave it away",
+                site.identity.name
+            )));
+        }
+        let span_bytes = match scale.complement().is_zero() {
+            true => site.span_bytes,
+            false => Bytes(scale.of(site.span_bytes)).align_down(SPAN_STEP).0,
+        };
+        Ok(Simulated { scale, span_bytes })
+    }
+
+    fn entry(value: &Simulated) -> Value {
+        value.scale.to_string().into()
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        let text = params.text("patterns");
-        let patterns: Vec<Pattern> =
-            text.split(';').map(Pattern::read).collect::<Result<_, _>>()?;
-        let is_twice = |at: &usize| patterns[..*at].iter().any(|p| p.step == patterns[*at].step);
-        if let Some(at) = (0..patterns.len()).find(is_twice) {
-            let twice = &patterns[at].text;
-            return Err(RunError::Usage(format!(
-                "`--set patterns=` has `{twice}` twice; expected each pattern once"
-            )));
-        }
-        let scale = scale(params, site)?;
-        Ok(Self {
-            patterns,
-            scale,
-            span_bytes: span_of(scale, site),
-            overwrites: params.count("overwrites")?,
-            block_bytes: params.block_bytes("block")?,
-            queue_depth: params.queue_depth("queue_depth")?,
-            data: steps::data(params, "data")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        let patterns: Vec<_> = self.patterns.iter().map(|pattern| pattern.text.clone()).collect();
-        steps::config([
-            ("patterns", patterns.into()),
-            ("overwrites", self.overwrites.into()),
-            ("block_bytes", self.block_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("scale", self.scale.to_string().into()),
-            ("data", self.data.text.clone().into()),
-        ])
-    }
-
     fn conditions(&self) -> Conditions {
-        let words = || format!("{} of the drive is simulated", self.scale);
+        let words = || format!("{} of the drive is simulated", self.simulated.scale);
         self.is_part().then(|| ("scale".to_owned(), words())).into_iter().collect()
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let span = self.span_bytes;
+        let span = self.simulated.span_bytes;
         let purge = || match self.is_part() {
-            true => steps::purge_to_scale(self.scale),
+            true => steps::purge_to_scale(self.simulated.scale),
             false => steps::purge(),
         };
         let of_pattern = |pattern: &Pattern| {
@@ -222,7 +256,7 @@ const CURVE: [(&str, &str); 2] = [("counted", "WAF"), ("implied by rate", "WAF")
 
 impl Settings {
     fn is_part(&self) -> bool {
-        !self.scale.complement().is_zero()
+        !self.simulated.scale.complement().is_zero()
     }
 
     fn amplification(
@@ -232,7 +266,7 @@ impl Settings {
         step: Option<Part<'_>>,
     ) -> Option<Amplification> {
         let settling = measured.complete(&pattern.settling())?;
-        Some(Amplification::of(measured, self.span_bytes, settling, step?))
+        Some(Amplification::of(measured, self.simulated.span_bytes, settling, step?))
     }
 
     fn writes(&self, pattern: &Pattern, span_bytes: u64, total_bytes: u64) -> Workload {
@@ -241,25 +275,6 @@ impl Settings {
         let workload = Workload::new(OpKind::Write, order, block, depth, span_bytes);
         Workload { limit_bytes: Some(total_bytes), data: self.data.kind, ..workload }
     }
-}
-
-/// The part of the drive that is simulated: the requested one, or the smallest that tells as much.
-fn scale(params: &Params, site: &Site<'_>) -> Result<Ratio, RunError> {
-    let is_whole = site.is_simulated() && site.identity.scale().is_none();
-    let text = params.text("scale");
-    if text == "auto" {
-        let parts = if is_whole { parts(site.identity) } else { 1 };
-        return Ok(Ratio::new(1, parts).unwrap_or(Ratio::ONE));
-    }
-    let scale: Ratio = params.get("scale")?;
-    if scale.is_zero() || !is_whole && !scale.complement().is_zero() {
-        return Err(RunError::Usage(format!(
-            "`--set scale={text}` cannot be used on {}: only a simulated drive at its full size has smaller parts, \
-             such as 1/16; leave it away",
-            site.identity.name
-        )));
-    }
-    Ok(scale)
 }
 
 /// The number of parts of which `auto` simulates one: a power of two that divides the pages of a block, so that the
@@ -272,13 +287,6 @@ fn parts(identity: &Identity) -> u64 {
     let fits =
         |parts: &u64| *parts <= PARTS_MAX && is_large(*parts) && pages.is_multiple_of(*parts);
     doubled.take_while(fits).last().unwrap_or(1)
-}
-
-fn span_of(scale: Ratio, site: &Site<'_>) -> u64 {
-    if scale.complement().is_zero() {
-        return site.span_bytes;
-    }
-    Bytes(scale.of(site.span_bytes)).align_down(SPAN_STEP).0
 }
 
 /// The figures of one pattern, and their row.

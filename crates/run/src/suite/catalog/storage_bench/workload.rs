@@ -19,8 +19,8 @@ use crate::params::{Param, Params};
 use crate::suite::amplification;
 use crate::suite::rates::{self, mb_per_s};
 use crate::suite::{
-    Action, Chapter, Conditions, Config, Definition, Figures, Measured, Notes, Part, PhaseSpec,
-    Procedure, Site, Step, TestSettings, steps,
+    Action, Chapter, Conditions, Config, Definition, Figures, Keys, Measured, Notes, Part,
+    PhaseSpec, Procedure, Site, Step, TestSettings, steps,
 };
 
 /// The test.
@@ -78,7 +78,7 @@ struct Settings {
     fill: bool,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
         let name = params.text("workload");
         let text = text_of(&name)?;
@@ -107,7 +107,9 @@ impl TestSettings for Settings {
             ("fill", self.fill.into()),
         ])
     }
+}
 
+impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
         Conditions::from([("workload".to_owned(), self.name.clone())])
     }

@@ -9,11 +9,11 @@
 use base::OpKind;
 use load::{Order, Workload};
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Content, QueueDepth, settings};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
-    open_loop, steps, zones,
+    Chapter, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
+    steps, zones,
 };
 
 /// The test.
@@ -24,33 +24,22 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Sustained,
     place: 1,
     writes: true,
-    params: &[
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[],
     charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 
-/// Depth and data of the passes.
-struct Settings {
-    queue_depth: u32,
-    data: steps::AskedData,
+settings! {
+    /// Depth and data of the passes.
+    struct Settings {
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
+        data: Content = steps::DATA;
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        let queue_depth = params.queue_depth("queue_depth")?;
-        Ok(Self { queue_depth, data: steps::data(params, "data")? })
-    }
-
-    fn config(&self) -> Config {
-        let data = self.data.text.clone();
-        steps::config([("queue_depth", self.queue_depth.into()), ("data", data.into())])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let (block, order) = (steps::LINEAR_BLOCK_BYTES, Order::SequentialOnce);
         let workload =

@@ -6,16 +6,16 @@
 //! fall means no cache, or one larger than `write_bytes`; the fast part of a burst is the part that
 //! the pause has restored.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
 use result::stats::changepoint::Shape;
 use result::stats::findings::volume;
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Pauses, Region, settings};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -27,11 +27,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Sustained,
     place: 2,
     writes: true,
-    params: &[
-        Param { name: "write_bytes", default: "64GiB", help: "written first, to fill the cache" },
-        Param { name: "burst_bytes", default: "16GiB", help: "written after each pause" },
-        Param { name: "pauses", default: "10s,60s,5m", help: "lengths of the pauses, in order" },
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
@@ -44,31 +40,16 @@ pub(crate) const DEFINITION: Definition = Definition {
 /// Zones of a burst: it has fewer bytes, so that each zone still takes a while.
 const BURST_ZONES: u64 = 200;
 
-/// Volumes of the writes and lengths of the pauses.
-struct Settings {
-    write_bytes: u64,
-    burst_bytes: u64,
-    pauses: Vec<Nanos>,
+settings! {
+    /// Volumes of the writes and lengths of the pauses.
+    struct Settings {
+        write_bytes: Region = Param::new("write_bytes", "64GiB", "written first, to fill the cache");
+        burst_bytes: Region = Param::new("burst_bytes", "16GiB", "written after each pause");
+        pauses: Pauses = Param::new("pauses", "10s,60s,5m", "lengths of the pauses, in order");
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            write_bytes: site.region(params, "write_bytes", notes)?,
-            burst_bytes: site.region(params, "burst_bytes", notes)?,
-            pauses: params.pauses("pauses")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        let pauses_s: Vec<u64> = self.pauses.iter().map(|pause| steps::seconds(*pause)).collect();
-        steps::config([
-            ("write_bytes", self.write_bytes.into()),
-            ("burst_bytes", self.burst_bytes.into()),
-            ("pauses_s", pauses_s.into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let write = |total_bytes: u64| {
             let (block, depth) = (steps::LINEAR_BLOCK_BYTES, site.fill_depth());

@@ -16,11 +16,11 @@ use result::stats::findings::percent;
 use result::stats::mixture::{Mixture, Rate};
 
 use super::pslc::{Fast, fast};
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Content, Pauses, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -32,12 +32,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Sustained,
     place: 3,
     writes: true,
-    params: &[
-        Param { name: "burst_bytes", default: "16GiB", help: "written after each pause" },
-        Param { name: "pauses", default: "30s,1m,5m,30m", help: "lengths of the pauses, in order" },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-        steps::DATA,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("burst_bytes=256MiB pauses=5s")],
     charts: &[Chart::Curves { table: "recovery", units: &["MB/s"], log_rows: false }],
@@ -49,34 +44,17 @@ const WRITE: &str = "write";
 /// Zones of a burst: it has fewer bytes, so that each zone still takes a while.
 const BURST_ZONES: u64 = 200;
 
-/// Volumes of the writes and lengths of the pauses.
-struct Settings {
-    burst_bytes: u64,
-    pauses: Vec<Nanos>,
-    queue_depth: u32,
-    data: steps::AskedData,
+settings! {
+    /// Volumes of the writes and lengths of the pauses.
+    struct Settings {
+        burst_bytes: Region = Param::new("burst_bytes", "16GiB", "written after each pause");
+        pauses: Pauses = Param::new("pauses", "30s,1m,5m,30m", "lengths of the pauses, in order");
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
+        data: Content = steps::DATA;
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            burst_bytes: site.region(params, "burst_bytes", notes)?,
-            pauses: params.pauses("pauses")?,
-            queue_depth: params.queue_depth("queue_depth")?,
-            data: steps::data(params, "data")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        let pauses_s: Vec<u64> = self.pauses.iter().map(|pause| steps::seconds(*pause)).collect();
-        steps::config([
-            ("burst_bytes", self.burst_bytes.into()),
-            ("pauses_s", pauses_s.into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("data", self.data.text.clone().into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let span = site.span_bytes;
         let whole = self.writes(Order::SequentialOnce, span);

@@ -7,16 +7,18 @@
 //! model says how errors grow. Interpretation: a drive that senses old pages again and again reads them slowly; refresh
 //! and read reclaim of a drive, if its model has them, rewrite data under power only.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
+use serde_json::Value;
 use target::Past;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{Duration, Key, Plain, Region, settings};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step, TestSettings,
+    open_loop, rates, steps,
 };
 
 /// The test.
@@ -27,17 +29,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Sustained,
     place: 40,
     writes: true,
-    params: &[
-        Param { name: "days", default: "30,180,365", help: "ages of the data, in order" },
-        Param {
-            name: "cycles",
-            default: "0",
-            help: "wear of every block before the data is written",
-        },
-        Param { name: "reads", default: "0", help: "reads of every block before each age" },
-        Param { name: "span", default: "8GiB", help: "data, from LBA 0" },
-        Param { name: "time", default: "10s", help: "length of the reads at each age" },
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[],
     charts: &[],
@@ -55,36 +47,46 @@ const READS: [(&str, Order, u32, &str); 2] = [
     ("random_read", Order::Uniform, PAGE_BYTES, "random reads"),
 ];
 
-/// Ages, wear and span of the reads.
-struct Settings {
-    days: Vec<u32>,
-    cycles: u32,
-    reads: u32,
-    span_bytes: u64,
-    time: Nanos,
+settings! {
+    /// Ages, wear and span of the reads.
+    struct Settings {
+        days: Days = Param::new("days", "30,180,365", "ages of the data, in order");
+        cycles: Plain<u32> = Param::new("cycles", "0", "wear of every block before the data is written");
+        reads: Plain<u32> = Param::new("reads", "0", "reads of every block before each age");
+        span_bytes: Region = Param::new("span", "8GiB", "data, from LBA 0");
+        time: Duration = Param::new("time", "10s", "length of the reads at each age");
+    }
+}
+
+/// Ages of data, rising.
+enum Days {}
+
+impl Key for Days {
+    type Value = Vec<u32>;
+
+    fn read(
+        name: &str,
+        params: &Params,
+        _: &Site<'_>,
+        _: &mut Notes,
+    ) -> Result<Vec<u32>, RunError> {
+        let days: Vec<u32> = params.list(name)?;
+        let increases = days.windows(2).all(|pair| pair[0] < pair[1]);
+        if increases && days.iter().all(|days| (1..=DAYS_MAX).contains(days)) {
+            return Ok(days);
+        }
+        Err(RunError::Usage(format!(
+            "`--set {name}={}` must be ages from 1 to {DAYS_MAX} days, each higher than the one before, such as 30,180",
+            params.text(name)
+        )))
+    }
+
+    fn entry(value: &Vec<u32>) -> Value {
+        value.clone().into()
+    }
 }
 
 impl TestSettings for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Ok(Self {
-            days: days(params)?,
-            cycles: params.get("cycles")?,
-            reads: params.get("reads")?,
-            span_bytes: site.region(params, "span", notes)?,
-            time: params.duration("time")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        steps::config([
-            ("days", self.days.clone().into()),
-            ("cycles", self.cycles.into()),
-            ("reads", self.reads.into()),
-            ("span_bytes", self.span_bytes.into()),
-            ("time_s", steps::seconds(self.time).into()),
-        ])
-    }
-
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let mut phases = vec![steps::purge()];
         if self.cycles > 0 {
@@ -154,18 +156,6 @@ impl Settings {
 }
 
 /// Increasing numbers of days, at least one.
-fn days(params: &Params) -> Result<Vec<u32>, RunError> {
-    let days: Vec<u32> = params.list("days")?;
-    let increases = days.windows(2).all(|pair| pair[0] < pair[1]);
-    if increases && days.iter().all(|days| (1..=DAYS_MAX).contains(days)) {
-        return Ok(days);
-    }
-    Err(RunError::Usage(format!(
-        "`--set days={}` must be ages from 1 to {DAYS_MAX} days, each higher than the one before, such as 30,180",
-        params.text("days")
-    )))
-}
-
 /// The name of the reads of data of this age.
 fn phase(name: &str, days: u32) -> String {
     format!("{name}_{days}d")
