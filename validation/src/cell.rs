@@ -36,7 +36,6 @@ const SCALED_TIMES: [(&str, u64); 2] = [("duration", 2_000), ("steady_from", 1_4
 
 impl Cell {
     /// The same run with another value of the model.
-    #[must_use]
     pub fn with_value(&self, key: &str, value: &str) -> Self {
         let mut cell = self.clone();
         cell.values.push((key.to_owned(), value.to_owned()));
@@ -44,7 +43,6 @@ impl Cell {
     }
 
     /// The same run on a drive of another scale, with settings such as `time=1s idle=0s` over its own.
-    #[must_use]
     pub(crate) fn shortened(&self, scale: String, settings: &str) -> Self {
         let pair = |text: &str| text.split_once('=').map(|(key, value)| (key.into(), value.into()));
         let mut all: Pairs = settings.split(' ').filter_map(pair).collect();
@@ -55,7 +53,6 @@ impl Cell {
     }
 
     /// The ratio of its times to those of full size.
-    #[must_use]
     pub fn time_scale(&self) -> Ratio {
         if self.test == "consistency" { self.size() } else { Ratio::ONE }
     }

@@ -64,7 +64,6 @@ impl FromStr for Expectation {
 }
 
 /// Whether a text can be the name of a figure.
-#[must_use]
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase())
         && text.chars().all(|char| matches!(char, 'a'..='z' | '0'..='9' | '_'))
@@ -90,7 +89,6 @@ impl Expectation {
     }
 
     /// Whether the figures are as expected. An unknown figure is not.
-    #[must_use]
     pub fn holds(&self, values: &Values) -> bool {
         let value = |name: &str| values.get(name).copied().flatten();
         let unit = self.unit.as_deref().map_or(Some(1.0), value);

@@ -98,7 +98,6 @@ impl Quantity {
     ];
 
     /// Its name in the file.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::RandomRead => "random read",
@@ -118,7 +117,6 @@ impl Quantity {
     }
 
     /// The kind of cell in the summary of errors.
-    #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
             Self::RandomRead | Self::RandomWrite => "QD curve",
@@ -143,7 +141,6 @@ impl Quantity {
     }
 
     /// The deviation in percent beyond which a figure needs a reason.
-    #[must_use]
     pub const fn bound_percent(self) -> f64 {
         match self {
             Self::Load(figure) if figure.is_median() => 15.0,
@@ -198,7 +195,6 @@ pub fn facts(text: &str) -> Result<Vec<Fact>, FactError> {
 
 /// The figures that are predicted for each drive that is withheld: the rate of uniform writes over the
 /// whole drive and its WAF.
-#[must_use]
 pub fn predictions() -> Vec<Fact> {
     let quantities = [(Quantity::SettledWrite, "MB/s"), (Quantity::Waf, "")];
     let of = |drive: &str| {
@@ -336,7 +332,6 @@ impl fmt::Display for Experiment {
 
 impl Fact {
     /// The experiment that gives the figure.
-    #[must_use]
     pub fn experiment(&self) -> Experiment {
         let quantity = match self.quantity {
             Quantity::RandomWriteP99 => Quantity::RandomWrite,
@@ -351,7 +346,6 @@ impl Fact {
     }
 
     /// The figure among those of its experiment.
-    #[must_use]
     pub fn figure(&self) -> Figure {
         let at = if self.is_one_of_several() { self.numbers().next() } else { None };
         Figure { quantity: self.quantity, at }
@@ -370,7 +364,6 @@ impl Fact {
 
     /// The size of the error in percent, or `None` without a measured figure. For a 99th percentile it is the ratio of
     /// the two: a factor of 1.5 is 50%.
-    #[must_use]
     pub fn deviation_percent(&self, simulated: f64) -> Option<f64> {
         let value = self.value?;
         Some(match self.quantity {
@@ -382,7 +375,6 @@ impl Fact {
     }
 
     /// The error of a simulated figure in percent, or `None` without a measured one.
-    #[must_use]
     pub fn error_percent(&self, simulated: f64) -> Option<f64> {
         self.value.map(|value| (simulated / value - 1.0) * 100.0)
     }

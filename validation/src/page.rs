@@ -28,7 +28,6 @@ IOPS, MB/s, ns, W or ratios, as their names say.
 ";
 
 /// The text of the page.
-#[must_use]
 pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
     let mut text = HEAD.to_owned();
     let verdicts = || themes.iter().flat_map(|(_, rows)| rows).map(|(_, judged)| &judged.verdict);
@@ -54,7 +53,6 @@ pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
 }
 
 /// The beginning of the entry of a fingerprint, which does not depend on its runs.
-#[must_use]
 pub fn claim_lines(fingerprint: &Fingerprint) -> String {
     let Fingerprint { id, claim, source, .. } = fingerprint;
     list_item("- ", &format!("`{id}`: {claim} ({source})"))
@@ -94,7 +92,6 @@ fn remark(judged: &Judged) -> String {
 }
 
 /// Figures for people.
-#[must_use]
 pub fn figures(values: &Values) -> String {
     let shown: Vec<_> = values
         .iter()

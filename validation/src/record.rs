@@ -67,7 +67,6 @@ impl Record {
     }
 
     /// The figure of a claim whose run is this cell's, or `None` if no version simulated it.
-    #[must_use]
     pub fn recall(&self, claim: &str, figure: &str, cell: &Cell) -> Option<Recalled> {
         let line = self.lines.get(&(claim.to_owned(), figure.to_owned()))?;
         let is_of_another_model = run_key(cell).is_none_or(|run| run != line.run);
@@ -98,7 +97,6 @@ impl Record {
     }
 
     /// The text of the file.
-    #[must_use]
     pub fn text(&self) -> String {
         let line = |((claim, figure), line): (&(String, String), &Line)| {
             let value = line.value.map(|value| value.to_string()).unwrap_or_default();

@@ -28,7 +28,6 @@ const SHORT: [(&str, &str); 10] = [
 ];
 
 /// The figures of a cell in short, a line each, or the reason why it is refused.
-#[must_use]
 pub fn of_cell(cell: &Cell) -> String {
     let run = || {
         let library = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -44,7 +43,6 @@ pub fn of_cell(cell: &Cell) -> String {
 }
 
 /// The same for an experiment.
-#[must_use]
 pub fn of_experiment(experiment: &Experiment) -> String {
     let scale = Ratio::new(1, SCALE_DENOMINATOR).unwrap_or(Ratio::ONE);
     match experiment.run(scale) {
@@ -54,7 +52,6 @@ pub fn of_experiment(experiment: &Experiment) -> String {
 }
 
 /// Whether no figure of a rehearsal has another value in a later one.
-#[must_use]
 pub fn agrees(then: &str, now: &str) -> bool {
     let figure = |line: &str| line.rsplit_once(' ').map(|(name, _)| format!("{name} "));
     then.lines().all(|line| {

@@ -45,13 +45,11 @@ pub struct Store {
 
 impl Store {
     /// The store in a directory.
-    #[must_use]
     pub fn new(dir: PathBuf) -> Self {
         Self { dir, program: program(), rehearsals: Mutex::default() }
     }
 
     /// The run of a cell, or `None` if it has not been done.
-    #[must_use]
     pub fn find(&self, cell: &Cell) -> Option<RunDir> {
         let library = self.known(&run_key(cell)?, &|| rehearsal::of_cell(cell))?;
         store::list(&library).ok()?.into_iter().find_map(|entry| RunDir::open(&entry.path).ok())

@@ -43,14 +43,12 @@ pub struct Judged {
 }
 
 /// Judges a fingerprint at a scale, or at full size with `None`.
-#[must_use]
 pub fn judge(fingerprint: &Fingerprint, scale: Option<&str>, runs: &Runs) -> Judged {
     let measurements: Vec<_> = fingerprint.measurements(scale).collect();
     judged(fingerprint, &measurements, runs, &Record::default())
 }
 
 /// Judges a fingerprint at full size, by the record where there is no run.
-#[must_use]
 pub fn judge_or_recall(fingerprint: &Fingerprint, runs: &Runs, record: &Record) -> Judged {
     let measurements: Vec<_> = fingerprint.measurements(None).collect();
     judged(fingerprint, &measurements, runs, record)

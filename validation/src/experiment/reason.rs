@@ -66,7 +66,6 @@ pub fn reasons(text: &str) -> Result<Reasons, String> {
 
 impl Reason {
     /// Whether it is about this figure.
-    #[must_use]
     pub fn is_about(&self, fact: &Fact) -> bool {
         let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
         (self.drives.is_empty() || has(&self.drives, &fact.drive))

@@ -13,7 +13,6 @@ use super::{BOUND_PERCENT, Fact};
 pub type Row = (Fact, Result<f64, String>);
 
 /// The text of the page.
-#[must_use]
 pub fn page(rows: &[Row], reasons: &Reasons, scale: Ratio) -> String {
     let mut text = format!(
         "# Validation: models beside measured drives\n\n\
@@ -84,7 +83,6 @@ fn is_beyond((fact, simulated): &Row) -> bool {
 }
 
 /// The figures beyond their bounds that have no reason.
-#[must_use]
 pub fn without_reason<'a>(rows: &'a [Row], reasons: &Reasons) -> Vec<&'a Row> {
     let has_none =
         |row: &&Row| is_beyond(row) && !reasons.reason.iter().any(|one| one.is_about(&row.0));
@@ -100,7 +98,6 @@ fn cells(rows: &[Row], reason: &Reason) -> String {
 }
 
 /// The line of a fact in the table.
-#[must_use]
 pub fn line((fact, simulated): &Row) -> String {
     let Fact { drive, quantity, at, value, unit, role, .. } = fact;
     let measured = value.map_or("withheld".to_owned(), |value| shown(value, unit));

@@ -35,7 +35,6 @@ impl UnderLoad {
     pub const WRITE_P99: Self = Self { is_read: false, percent: 99 };
 
     /// Its name among the quantities.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match (self.is_read, self.percent) {
             (true, 50) => "read under load p50",

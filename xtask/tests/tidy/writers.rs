@@ -24,7 +24,7 @@ const WRITING: &[&str] = &[
 /// The places, and why they may. A folder ends with a slash.
 const PLACES: &[(&str, &str)] = &[
     ("crates/base/src/file.rs", "opens files for reading"),
-    ("crates/device/src/guard/", "the guard itself: opens after its checks"),
+    ("crates/device/src/guard", "the guard itself: opens after its checks"),
     ("crates/device/src/describe/loops.rs", "opens loop devices for reading, to ask them"),
     ("crates/device/src/host/journal.rs", "the journal of changed settings in a folder of its own"),
     ("crates/device/src/host/tracer.rs", "switches of the kernel's tracer"),

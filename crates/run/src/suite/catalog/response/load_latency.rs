@@ -70,7 +70,7 @@ settings! {
             "256",
             "most commands outstanding; the default is the target's limit if that is less",
         );
-        preparation: Prepared = precondition::PRECONDITION, with precondition::RAW_CAPACITY;
+        preparation: DrivePreparation = precondition::PRECONDITION, with precondition::RAW_CAPACITY;
     }
 }
 
@@ -150,9 +150,9 @@ impl Key for LimitedDepth {
 }
 
 /// Writes before the measurement, of the size of its commands.
-enum Prepared {}
+enum DrivePreparation {}
 
-impl Key for Prepared {
+impl Key for DrivePreparation {
     type Value = Preparation;
 
     fn read(

@@ -121,7 +121,7 @@ settings! {
         overwrites: Count = Param::new("overwrites", "4", "spans written before the measured one");
         block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
         queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
-        simulated: SimulatedPart = Param::new(
+        simulated: ShareOfDrive = Param::new(
             "scale",
             "auto",
             "part of a simulated drive that is simulated, such as 1/16 or 1 for the whole; auto: at least 12 GB",
@@ -160,23 +160,23 @@ impl Key for Patterns {
 }
 
 /// The part of the drive that is simulated, and its span.
-struct Simulated {
+struct DriveShare {
     scale: Ratio,
     span_bytes: u64,
 }
 
 /// The part of the drive that is simulated: the requested one, or the smallest that tells as much.
-enum SimulatedPart {}
+enum ShareOfDrive {}
 
-impl Key for SimulatedPart {
-    type Value = Simulated;
+impl Key for ShareOfDrive {
+    type Value = DriveShare;
 
     fn read(
         name: &str,
         params: &Params,
         site: &Site<'_>,
         _: &mut Notes,
-    ) -> Result<Simulated, RunError> {
+    ) -> Result<DriveShare, RunError> {
         let is_whole = site.is_simulated() && site.identity.scale().is_none();
         let text = params.text(name);
         let scale: Ratio = if text == "auto" {
@@ -196,10 +196,10 @@ impl Key for SimulatedPart {
             true => site.span_bytes,
             false => Bytes(scale.of(site.span_bytes)).align_down(SPAN_STEP).0,
         };
-        Ok(Simulated { scale, span_bytes })
+        Ok(DriveShare { scale, span_bytes })
     }
 
-    fn entry(value: &Simulated) -> Value {
+    fn entry(value: &DriveShare) -> Value {
         value.scale.to_string().into()
     }
 }
