@@ -49,7 +49,9 @@ fn collect(dir: &Path, extension: &str, found: &mut Vec<String>) {
     let entries = dir.read_dir().into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
         let name = path.file_name().unwrap_or_default();
-        if path.is_dir() && !NOT_OURS.iter().any(|other| name == *other) {
+        let is_ours =
+            NOT_OURS.iter().all(|other| name != *other) || path.ends_with("crates/target");
+        if path.is_dir() && is_ours {
             collect(&path, extension, found);
         } else if path.extension().is_some_and(|found| found == extension) {
             let path = path.strip_prefix(root()).expect("below the top");
@@ -75,7 +77,7 @@ pub(crate) fn read(file: &str) -> String {
 }
 
 /// All Rust files of the project, those of xtask included.
-fn rust_files() -> Vec<String> {
+pub(crate) fn rust_files() -> Vec<String> {
     ["bench", "crates", "fuzz", "py", "validation", "xtask"]
         .iter()
         .flat_map(|dir| files(dir, "rs"))
