@@ -140,7 +140,7 @@ fn started(run: &Run, plan: &Plan) -> Event {
 fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) -> Run {
     let bare = bare_run(request.test.name(), identity, unix_ns);
     Run {
-        target: result::schema::Target { facts: facts(request, identity), ..bare.target },
+        target: Identity { facts: facts(request, identity), ..bare.target },
         environment: request.environment.clone(),
         seed: request.seed,
         config: plan.procedure.config.clone(),
