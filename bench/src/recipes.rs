@@ -3,7 +3,7 @@
 //! Needs root, FUSE and loop devices. A file system that this kernel does not have is tried in the emulated machine. Time
 //! is that of the drive on the fast clock: the program itself costs none.
 
-mod books;
+mod accounting;
 mod disk;
 mod emulated;
 mod file_system;
@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 
-use books::{Books, Requests};
+use accounting::{Accounting, Requests};
 use disk::Disk;
 use file_system::FileSystem;
 use work::Work;
@@ -110,11 +110,11 @@ impl Bench<'_> {
             ensure!(work == Work::Files, "the emulated machine has no {}", work.name());
             emulated::files(self, drive, file_system)?
         };
-        let (account, books) = (&outcome.account, Books(&outcome.account));
+        let (account, accounting) = (&outcome.account, Accounting(&outcome.account));
         // The log of XFS has sectors of 512 bytes, and RocksDB ends its tables at such a one.
         let is_whole = file_system != FileSystem::Xfs && work != Work::RocksDb;
         let requests = if is_whole { Requests::WholePages } else { Requests::AnyBytes };
-        books::check(account, requests)?;
+        accounting::check(account, requests)?;
         Ok(json!({
             "drive": drive,
             "file_system": file_system.name(),
@@ -123,8 +123,8 @@ impl Bench<'_> {
             "program_bytes": work.bytes(self.size),
             "host_requests": account["requests"]["write"],
             "host_bytes": account["bytes"]["write"],
-            "host_pages": books.pages("host_pages")?,
-            "programmed_pages": books.pages("programmed_pages")?,
+            "host_pages": accounting.pages("host_pages")?,
+            "programmed_pages": accounting.pages("programmed_pages")?,
             "waf": account["waf"],
             "flushes": account["requests"]["flush"],
             "simulated_ns": account["simulated_ns"],

@@ -16,7 +16,7 @@ use validation::page::{self, Row};
 use validation::rated;
 use validation::record::{self, Record};
 use validation::store::{Runs, Store};
-use validation::verdict::{Judged, Verdict, judge, judge_or_recall, note};
+use validation::verdict::{Judgement, Verdict, judge, judge_or_recall, note};
 
 /// Run published claims on the simulated drives.
 #[derive(Parser)]
@@ -89,7 +89,7 @@ fn judged(
     scale: Option<String>,
     runs: &Runs,
     record: &Record,
-) -> Judged {
+) -> Judgement {
     match scale {
         Some(scale) => judge(fingerprint, Some(&scale), runs),
         None => judge_or_recall(fingerprint, runs, record),

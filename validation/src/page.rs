@@ -7,10 +7,10 @@ use base::text::{list_item, significant};
 use crate::claim::{Fingerprint, Theme};
 use crate::expectation::Values;
 use crate::record::Origin;
-use crate::verdict::{Judged, Verdict};
+use crate::verdict::{Judgement, Verdict};
 
 /// A fingerprint and its verdict.
-pub type Row<'a> = (&'a Fingerprint, Judged);
+pub type Row<'a> = (&'a Fingerprint, Judgement);
 
 const HEAD: &str = "\
 # Drives: published claims and simulated drives
@@ -82,7 +82,7 @@ fn origin(Origin { version, is_of_another_model }: &Origin) -> String {
     format!("version {version}{before}")
 }
 
-fn remark(judged: &Judged) -> String {
+fn remark(judged: &Judgement) -> String {
     let failed: Vec<_> = judged.failed.iter().map(|failed| format!("`{failed}`")).collect();
     let failed = failed.join(", not ");
     if judged.verdict == Verdict::DoesNotHold {

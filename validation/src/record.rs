@@ -34,7 +34,7 @@ struct Line {
 
 /// A figure of an earlier version.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recalled {
+pub struct RecordedFigure {
     /// The figure, or `None` if the run did not know it.
     pub value: Option<f64>,
     /// The version, and whether model or command are others now.
@@ -67,11 +67,11 @@ impl Record {
     }
 
     /// The figure of a claim whose run is this cell's, or `None` if no version simulated it.
-    pub fn recall(&self, claim: &str, figure: &str, cell: &Cell) -> Option<Recalled> {
+    pub fn recall(&self, claim: &str, figure: &str, cell: &Cell) -> Option<RecordedFigure> {
         let line = self.lines.get(&(claim.to_owned(), figure.to_owned()))?;
         let is_of_another_model = run_key(cell).is_none_or(|run| run != line.run);
         let origin = Origin { version: line.version.clone(), is_of_another_model };
-        Some(Recalled { value: line.value, origin })
+        Some(RecordedFigure { value: line.value, origin })
     }
 
     /// Notes the figure that a run of this version gives. A line that says the same keeps its version.

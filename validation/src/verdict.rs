@@ -31,7 +31,7 @@ impl fmt::Display for Verdict {
 
 /// A fingerprint with its figures.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct Judgement {
     /// The figures, as far as they are known.
     pub values: Values,
     /// The verdict.
@@ -43,13 +43,13 @@ pub struct Judged {
 }
 
 /// Judges a fingerprint at a scale, or at full size with `None`.
-pub fn judge(fingerprint: &Fingerprint, scale: Option<&str>, runs: &Runs) -> Judged {
+pub fn judge(fingerprint: &Fingerprint, scale: Option<&str>, runs: &Runs) -> Judgement {
     let measurements: Vec<_> = fingerprint.measurements(scale).collect();
     judged(fingerprint, &measurements, runs, &Record::default())
 }
 
 /// Judges a fingerprint at full size, by the record where there is no run.
-pub fn judge_or_recall(fingerprint: &Fingerprint, runs: &Runs, record: &Record) -> Judged {
+pub fn judge_or_recall(fingerprint: &Fingerprint, runs: &Runs, record: &Record) -> Judgement {
     let measurements: Vec<_> = fingerprint.measurements(None).collect();
     judged(fingerprint, &measurements, runs, record)
 }
@@ -59,7 +59,7 @@ fn judged(
     measurements: &[(&String, Measurement)],
     runs: &Runs,
     record: &Record,
-) -> Judged {
+) -> Judgement {
     let (mut values, mut origins) = (Values::new(), BTreeSet::new());
     let mut reason = None;
     for (name, measurement) in measurements {
@@ -79,14 +79,14 @@ fn judged(
     }
     if let Some(reason) = reason {
         let verdict = Verdict::NotTested(reason);
-        return Judged { values, verdict, failed: Vec::new(), origins };
+        return Judgement { values, verdict, failed: Vec::new(), origins };
     }
     let all = &fingerprint.expectations;
     let failed: Vec<_> = all.iter().filter(|expectation| !expectation.holds(&values)).collect();
     let holding = all.len() - failed.len();
     let holds = holding as f64 >= fingerprint.share.as_f64() * all.len() as f64;
     let verdict = if holds { Verdict::Holds } else { Verdict::DoesNotHold };
-    Judged { values, verdict, failed: failed.iter().map(ToString::to_string).collect(), origins }
+    Judgement { values, verdict, failed: failed.iter().map(ToString::to_string).collect(), origins }
 }
 
 /// Notes the figures of a fingerprint that runs give, with the version of the program.

@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::super::expose::Server;
 use super::super::scratch::ScratchDir;
-use super::books::{self, settled};
+use super::accounting::{self, settled};
 use super::file_system::{FileSystem, command};
 use xtask::proc;
 
 /// Name of the moment before the first request.
 pub(super) const FRESH: &str = "fresh";
-/// Most looks at the books of a drive that should be at rest.
+/// Most looks at the accounting of a drive that should be at rest.
 const LOOKS: u32 = 5;
 
 /// A file system on a loop device over the file of an exposed drive.
@@ -108,11 +108,11 @@ impl Disk {
         Ok(settled(&end, self.order(&["status"])?))
     }
 
-    /// Checks the books of the drive at rest.
+    /// Checks the accounting of the drive at rest.
     fn check_life(&self) -> Result<()> {
         let check = || {
             self.order(&["idle", "1"])?;
-            books::check_life(&self.order(&["waf", "--since", FRESH])?)
+            accounting::check_life(&self.order(&["waf", "--since", FRESH])?)
         };
         // A database that runs on may write just before the look.
         let mut outcome = check();

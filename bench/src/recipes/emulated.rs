@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::books::{check_life, settled};
+use super::accounting::{check_life, settled};
 use super::disk::FRESH;
 use super::file_system::FileSystem;
 use super::work::{UNCHECKED, files_prepared, files_written};

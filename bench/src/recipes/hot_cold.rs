@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::books::{self, Books, Requests};
+use super::accounting::{self, Accounting, Requests};
 use super::disk::Disk;
 use super::file_system::FileSystem;
 use super::work::db_bench;
@@ -56,11 +56,11 @@ fn row(bench: &Bench<'_>, data: &str, drive: &str) -> Result<Value> {
     disk.begin()?;
     pass("overwrite", "1")?;
     let end = disk.account()?;
-    books::check(&end, Requests::AnyBytes)?;
+    accounting::check(&end, Requests::AnyBytes)?;
     let used_percent = used_percent(&disk)?;
     disk.unmount()?;
     disk.end()?;
-    let books = Books(&end);
+    let accounting = Accounting(&end);
     Ok(json!({
         "cold_data": data,
         "drive": drive,
@@ -68,9 +68,9 @@ fn row(bench: &Bench<'_>, data: &str, drive: &str) -> Result<Value> {
         "file_system_used_percent": used_percent,
         "valid_pages": end["valid_pages"],
         "host_bytes": end["bytes"]["write"],
-        "host_pages": books.pages("host_pages")?,
-        "gc_moved_pages": books.pages("gc_moved_pages")?,
-        "programmed_pages": books.pages("programmed_pages")?,
+        "host_pages": accounting.pages("host_pages")?,
+        "gc_moved_pages": accounting.pages("gc_moved_pages")?,
+        "programmed_pages": accounting.pages("programmed_pages")?,
         "waf": end["waf"],
         "simulated_ns": end["simulated_ns"],
     }))

@@ -65,7 +65,7 @@ pub struct Consent<'a> {
     /// Whether `--erase-signatures` was given.
     pub erase_signatures: bool,
     /// Whether to check only for a refusal: the device is opened for reading.
-    pub rehearsal: bool,
+    pub dry_run: bool,
 }
 
 /// A device held for a run. The exclusive hold is on [`Claim::take_file`]'s descriptor.
@@ -155,7 +155,7 @@ fn claim_for_writing(
         report.host_written_bytes = host_written_bytes(&report);
     }
     require_erase(&report, consent.erase)?;
-    let file = open_exclusively(&report, !consent.rehearsal)?;
+    let file = open_exclusively(&report, !consent.dry_run)?;
     require_backing(&report, &file)?;
     let below = hold_below(system, tables, &report)?;
     let warnings = controller::check(system, &file, &report)?.into_iter().collect();

@@ -15,7 +15,7 @@ const IRREGULAR: [&str; 16] = [
 ];
 
 /// Names that stand; a new one is refused, and one that has gone leaves the list.
-const STANDING: [&str; 77] = [
+const STANDING: [&str; 75] = [
     "Added",
     "Agreed",
     "Asked",
@@ -41,7 +41,6 @@ const STANDING: [&str; 77] = [
     "Held",
     "Imported",
     "Issued",
-    "Judged",
     "Kept",
     "Locked",
     "Looked",
@@ -58,7 +57,6 @@ const STANDING: [&str; 77] = [
     "Published",
     "Quoted",
     "Rated",
-    "Recalled",
     "Refreshed",
     "Refused",
     "Registered",

@@ -17,10 +17,10 @@ use super::{Control, Session, phase_record};
 use crate::drive::{End, drive, start_telemetry};
 use crate::error::{RunError, command_failed};
 use crate::event::Event;
-use crate::lanes::{Second, drive_lanes};
 use crate::recorder::Recorder;
 use crate::replay::{Meter, Observer, ReplaySpec, replay};
 use crate::suite::{PhaseSpec, storage_bench};
+use crate::workers::{Second, drive_workers};
 
 impl Session {
     /// Issues a workload, with one thread for each of its parts.
@@ -45,7 +45,7 @@ impl Session {
         } else {
             let told = |(row, bytes): &Second| observer(&row_event(row, *bytes));
             let pin = self.workers.is_pinned();
-            drive_lanes(target, generators, pin, &mut recorder, control.interrupted, told)
+            drive_workers(target, generators, pin, &mut recorder, control.interrupted, told)
         };
         if let (Ok(End::Complete), Some(deadline)) = (&end, deadline) {
             target.idle_until(deadline);

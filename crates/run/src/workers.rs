@@ -1,6 +1,6 @@
 //! Several threads on one target, for drives that one core cannot saturate.
 //!
-//! Each thread is a lane: a separate handle on the target (ring, buffers, tags), a share of the
+//! Each worker is a thread with a separate handle on the target (ring, buffers, tags), a share of the
 //! commands, a separate recorder, and the same loop ([`crate::drive`]). They share only the clock
 //! and the stop button; the recorders are merged when all have ended.
 
@@ -120,7 +120,7 @@ pub type Second = (SecondRow, u64);
 /// # Errors
 /// If the target cannot be driven by several threads, a thread cannot be kept on a processor, or
 /// the target as a whole is lost.
-pub fn drive_lanes<T: Testable>(
+pub fn drive_workers<T: Testable>(
     target: &mut T,
     generators: Vec<Generator>,
     pin: bool,
@@ -135,9 +135,9 @@ pub fn drive_lanes<T: Testable>(
     cpus.sort_by_key(|&cpu| Some(cpu) != near);
     let stop = AtomicBool::new(false);
     let (sender, seconds) = mpsc::channel();
-    let lanes: Vec<_> = (0..)
+    let workers: Vec<_> = (0..)
         .zip(handles.into_iter().zip(generators))
-        .map(|(index, (target, generator))| Lane {
+        .map(|(index, (target, generator))| Worker {
             target,
             generator,
             recorder: recorder.another(),
@@ -149,7 +149,7 @@ pub fn drive_lanes<T: Testable>(
     let ended: Vec<_> = std::thread::scope(|scope| {
         let stop = &stop;
         let threads: Vec<_> =
-            lanes.into_iter().map(|lane| scope.spawn(move || lane.run(stop))).collect();
+            workers.into_iter().map(|worker| scope.spawn(move || worker.run(stop))).collect();
         report(&seconds, threads.len(), interrupted, stop, on_second);
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Ended::lost())).collect()
     });
@@ -160,7 +160,7 @@ pub fn drive_lanes<T: Testable>(
 }
 
 /// The part of one thread.
-struct Lane<T> {
+struct Worker<T> {
     target: T,
     generator: Generator,
     recorder: Recorder,
@@ -169,7 +169,7 @@ struct Lane<T> {
     seconds: Sender<Second>,
 }
 
-/// End and record of a lane.
+/// End and record of a worker.
 struct Ended {
     end: Result<End, IoError>,
     recorder: Option<Recorder>,
@@ -184,7 +184,7 @@ impl Ended {
     }
 }
 
-impl<T: Testable> Lane<T> {
+impl<T: Testable> Worker<T> {
     /// Drives until the end; an early end stops the others, too.
     fn run(mut self, stop: &AtomicBool) -> Ended {
         let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));
@@ -207,11 +207,11 @@ impl<T: Testable> Lane<T> {
     }
 }
 
-/// Passes the seconds on, each when all lanes have ended it, and the stop button to the lanes;
-/// returns when all lanes have ended.
+/// Passes the seconds on, each when all workers have ended it, and the stop button to the workers;
+/// returns when all workers have ended.
 fn report(
     seconds: &Receiver<Second>,
-    lanes: usize,
+    workers: usize,
     interrupted: &AtomicBool,
     stop: &AtomicBool,
     mut on_second: impl FnMut(&Second),
@@ -230,7 +230,7 @@ fn report(
                 let (told, sum) = open.entry(index).or_default();
                 *told += 1;
                 add(sum, &row, bytes);
-                if *told == lanes
+                if *told == workers
                     && let Some((_, second)) = open.remove(&index)
                 {
                     on_second(&second);
@@ -240,7 +240,7 @@ fn report(
     }
 }
 
-/// Adds one lane's second to those of the others. The percentile is that of the slowest lane, which
+/// Adds one worker's second to those of the others. The percentile is that of the slowest worker, which
 /// is enough for progress lines; the result has the exact one.
 fn add((sum, bytes_done): &mut Second, row: &SecondRow, bytes: u64) {
     *bytes_done += bytes;
@@ -248,7 +248,7 @@ fn add((sum, bytes_done): &mut Second, row: &SecondRow, bytes: u64) {
     sum.add_counts(row);
 }
 
-/// The end of all lanes, by priority: a lost target, a failed command, a lane that takes too long
+/// The end of all workers, by priority: a lost target, a failed command, a worker that takes too long
 /// (which stops the others), the user.
 fn together(ends: Vec<Result<End, IoError>>) -> Result<End, IoError> {
     let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -1,4 +1,4 @@
-//! Do the figures of a recipe agree with the drive's own books?
+//! Do the figures of a recipe agree with the drive's own accounting?
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -7,9 +7,9 @@ use serde_json::Value;
 const PAGE_BYTES: u64 = 4096;
 
 /// The counters of a drive that `status` tells.
-pub(super) struct Books<'a>(pub(super) &'a Value);
+pub(super) struct Accounting<'a>(pub(super) &'a Value);
 
-impl Books<'_> {
+impl Accounting<'_> {
     /// A column of telemetry.
     pub(super) fn pages(&self, column: &str) -> Result<u64> {
         let found = self.0["telemetry"][column].as_u64();
@@ -38,13 +38,14 @@ pub(super) enum Requests {
 /// Compares the account since a reset: WAF is the quotient of the pages programmed and written, and the pages of the host
 /// are the bytes of its requests, or more if requests are no whole pages.
 pub(super) fn check(account: &Value, requests: Requests) -> Result<()> {
-    let books = Books(account);
-    let (host, programmed) = (books.pages("host_pages")?, books.pages("programmed_pages")?);
+    let accounting = Accounting(account);
+    let (host, programmed) =
+        (accounting.pages("host_pages")?, accounting.pages("programmed_pages")?);
     let waf = account["waf"].as_f64().context("status has a WAF")?;
     let counted = programmed as f64 / host as f64;
     ensure!((waf - counted).abs() < 1e-9, "WAF is {waf}, {programmed} / {host} pages {counted}");
 
-    let (bytes, host_bytes) = (books.written_bytes()?, host * PAGE_BYTES);
+    let (bytes, host_bytes) = (accounting.written_bytes()?, host * PAGE_BYTES);
     let writes = account["requests"]["write"].as_u64().context("status counts the writes")?;
     // At most the first and the last page of a request are not whole.
     let partial_bytes = 2 * writes * PAGE_BYTES;
@@ -67,10 +68,10 @@ pub(super) fn check_life(life: &Value) -> Result<()> {
         "folded_pages",
         "parity_pages",
     ];
-    let books = Books(life);
-    let causes = CAUSES.into_iter().map(|column| books.pages(column)).sum::<Result<u64>>()?;
-    let programmed = books.pages("programmed_pages")?;
-    let left = books.pages("buffer_pages")? + books.pages("saved_pages")?;
+    let accounting = Accounting(life);
+    let causes = CAUSES.into_iter().map(|column| accounting.pages(column)).sum::<Result<u64>>()?;
+    let programmed = accounting.pages("programmed_pages")?;
+    let left = accounting.pages("buffer_pages")? + accounting.pages("saved_pages")?;
     ensure!(
         programmed + left == causes,
         "{programmed} pages are programmed, {left} buffered or saved, and {causes} have a cause: {life}"
