@@ -5,10 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::log::Log;
-use crate::proc;
-use crate::web;
-use crate::workspace::Workspace;
+use xtask::log::Log;
+use xtask::proc;
+use xtask::web;
+use xtask::workspace::Workspace;
 
 /// Builds page and program, and prints the path of the program.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {

@@ -9,9 +9,9 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::log::Log;
-use crate::proc;
-use crate::workspace::{Cases, Workspace};
+use xtask::log::Log;
+use xtask::proc;
+use xtask::workspace::{Cases, Workspace};
 
 /// ssdlab's own driver.
 const DRIVER: &str = "fuzz-driver";

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 const META_PACKAGE: &str = "linux-image-amd64";
 
 /// Downloads and unpacks the kernel, if it is missing.
-pub(crate) fn unpack(workspace: &Workspace, log: Log) -> Result<()> {
+pub fn unpack(workspace: &Workspace, log: Log) -> Result<()> {
     let dir = workspace.kernel_dir();
     if dir.join("complete").exists() {
         log.line("the kernel is there");

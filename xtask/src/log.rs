@@ -4,7 +4,7 @@ use std::io::Write;
 
 /// The destination of the lines of a step.
 #[derive(Clone, Copy)]
-pub(crate) struct Log {
+pub struct Log {
     step: &'static str,
     stream: Stream,
 }
@@ -17,17 +17,17 @@ enum Stream {
 
 impl Log {
     /// For the verbs whose output is the log itself.
-    pub(crate) const fn stdout(step: &'static str) -> Self {
+    pub const fn stdout(step: &'static str) -> Self {
         Self { step, stream: Stream::Stdout }
     }
 
     /// For the verbs whose stdout is data.
-    pub(crate) const fn stderr(step: &'static str) -> Self {
+    pub const fn stderr(step: &'static str) -> Self {
         Self { step, stream: Stream::Stderr }
     }
 
     /// Writes one whole line at once, so that lines of two steps never mix.
-    pub(crate) fn line(self, text: &str) {
+    pub fn line(self, text: &str) {
         let line = format!("[{}] {}\n", self.step, text.trim_end());
         // A closed pipe (`| head`) is not a reason to stop the work half done.
         let _ = match self.stream {

@@ -3,30 +3,23 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
-mod bench;
 mod dist;
 mod fuzz;
-mod guest;
-mod kernel;
-mod log;
+mod measure;
 mod mutants;
-mod proc;
-mod reality;
 mod schema;
-mod setup;
 mod show;
 mod steps;
 mod suite;
 mod test_list;
-mod web;
-mod workspace;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use workspace::Workspace;
+use xtask::web;
+use xtask::workspace::{Workspace, ci_from_environment};
 
 /// Developer verbs of ssdlab.
 #[derive(Parser)]
@@ -59,12 +52,11 @@ enum Verb {
     /// Remove the checks before a write or a removal one at a time: a test must notice each.
     Mutants(mutants::MutantsArgs),
     /// Run what was published about drives on their models, and write docs/drives.md; `--help` for more.
-    Fingerprints(reality::Args),
+    Fingerprints(measure::Args),
     /// Repeat measurements of real drives on their models, and write docs/validation.md.
-    Validate(reality::Args),
-    /// Measure ssdlab itself; JSON on stdout.
-    #[command(subcommand)]
-    Bench(bench::BenchVerb),
+    Validate(measure::Args),
+    /// Measure ssdlab itself; JSON on stdout; `--help` for more.
+    Bench(measure::Args),
 }
 
 fn main() -> ExitCode {
@@ -92,12 +84,8 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Screens(args) => show::screens::run(&workspace, &args).map(|()| true),
         Verb::Fuzz(args) => fuzz::run(&workspace, &args).map(|()| true),
         Verb::Mutants(args) => mutants::run(&workspace, &args),
-        Verb::Fingerprints(args) => reality::run(&workspace, "fingerprints", &args),
-        Verb::Validate(args) => reality::run(&workspace, "validate", &args),
-        Verb::Bench(verb) => bench::run(&workspace, &verb).map(|()| true),
+        Verb::Fingerprints(args) => measure::truth(&workspace, "fingerprints", &args),
+        Verb::Validate(args) => measure::truth(&workspace, "validate", &args),
+        Verb::Bench(args) => measure::speed(&workspace, &args),
     }
-}
-
-fn ci_from_environment() -> bool {
-    std::env::var("CI").is_ok_and(|value| value == "true")
 }

@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::log::Log;
-use crate::workspace::Workspace;
 use checkout::Checkout;
 use list::Mutant;
 use trial::{Trial, Verdict};
+use xtask::log::Log;
+use xtask::workspace::Workspace;
 
 /// Arguments of the verb `mutants`.
 #[derive(Args)]

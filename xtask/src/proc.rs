@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::log::Log;
 
 /// Runs a command, passing its stdout and stderr on to `log` as they come.
-pub(crate) fn stream(log: Log, command: &mut Command) -> Result<()> {
+pub fn stream(log: Log, command: &mut Command) -> Result<()> {
     log.line(&format!("$ {}", shown(command)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Some tools colour a pipe as well.
@@ -25,7 +25,7 @@ pub(crate) fn stream(log: Log, command: &mut Command) -> Result<()> {
 }
 
 /// Runs a command whose stdout is data; its stderr passes through.
-pub(crate) fn capture(command: &mut Command) -> Result<String> {
+pub fn capture(command: &mut Command) -> Result<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let output = command
         .spawn()
@@ -37,7 +37,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
 }
 
 /// The same for a program that talks much; its stderr is in the error of a failure.
-pub(crate) fn capture_quietly(command: &mut Command) -> Result<String> {
+pub fn capture_quietly(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| cannot_start(command))?;
     let talk = String::from_utf8_lossy(&output.stderr);
     check(command, output.status).with_context(|| talk.trim().to_owned())?;
@@ -46,7 +46,7 @@ pub(crate) fn capture_quietly(command: &mut Command) -> Result<String> {
 }
 
 /// Whether the command could be started and succeeded; its output is dropped.
-pub(crate) fn succeeds(command: &mut Command) -> bool {
+pub fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -56,7 +56,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 }
 
 /// Finds a program like a shell, and also in Debian's directories for the administrator.
-pub(crate) fn which(program: &str) -> Option<PathBuf> {
+pub fn which(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .chain(["/usr/sbin".into(), "/sbin".into()])
@@ -65,7 +65,7 @@ pub(crate) fn which(program: &str) -> Option<PathBuf> {
 }
 
 /// Bytes that an ordinary user can still write to the filesystem of `dir`.
-pub(crate) fn free_bytes(dir: &Path) -> Result<u64> {
+pub fn free_bytes(dir: &Path) -> Result<u64> {
     let text = capture(Command::new("df").args(["--block-size=1", "--output=avail"]).arg(dir))?;
     let bytes = text.lines().last().unwrap_or_default().trim();
     bytes.parse().with_context(|| format!("df said {bytes:?} instead of a number of bytes"))

@@ -8,11 +8,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::log::Log;
-use crate::proc;
 use crate::test_list;
-use crate::web;
-use crate::workspace::Workspace;
+use xtask::log::Log;
+use xtask::proc;
+use xtask::web;
+use xtask::workspace::Workspace;
 
 /// The examples that write, in their order.
 const WRITERS: [&str; 3] = ["suite_catalogue", "workload_schema", "result_schema"];
@@ -53,7 +53,7 @@ type Contents = BTreeMap<PathBuf, Vec<u8>>;
 
 fn generated_files(workspace: &Workspace) -> Result<Contents> {
     let mut files = Contents::new();
-    for dir in ["schema", "docs", "web/src", test_list::FOLDER] {
+    for dir in ["schema", "docs", "web/src", "crates/run/src/suite"] {
         collect(&workspace.path(dir), workspace.root(), &mut files)?;
     }
     Ok(files)

@@ -40,7 +40,7 @@ const TOOLS: [Tool; 19] = [
 
 /// A requirement of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub enum Need {
     /// A program in PATH.
     Program(&'static str),
     /// Root, or sudo without a password.
@@ -53,7 +53,7 @@ pub(crate) enum Need {
 
 impl Need {
     /// The remedy for a missing requirement in a sentence, or `None` if it is met.
-    pub(crate) fn missing(self) -> Option<String> {
+    pub fn missing(self) -> Option<String> {
         match self {
             Self::Program(program) => missing_program(program),
             Self::Root => {
@@ -89,7 +89,7 @@ fn not_installable(missing: &[&str]) -> Option<String> {
 }
 
 /// The step `setup`: installs missing packages.
-pub(crate) fn system_packages(log: Log) -> Result<()> {
+pub fn system_packages(log: Log) -> Result<()> {
     let missing = missing_packages();
     if missing.is_empty() {
         log.line("every program is there");
@@ -117,7 +117,7 @@ fn missing_packages() -> Vec<&'static str> {
 }
 
 /// Creates `.venv` with the imports of the Python tests, if it is missing.
-pub(crate) fn python_environment(workspace: &Workspace, log: Log) -> Result<()> {
+pub fn python_environment(workspace: &Workspace, log: Log) -> Result<()> {
     let requirements = workspace.path("tests/python/requirements.txt");
     let wanted = std::fs::read(&requirements)
         .with_context(|| format!("cannot read {}", requirements.display()))?;
@@ -137,14 +137,14 @@ pub(crate) fn python_environment(workspace: &Workspace, log: Log) -> Result<()> 
 }
 
 /// The Python of `.venv`, at the top of the checkout.
-pub(crate) fn python(workspace: &Workspace) -> Command {
+pub fn python(workspace: &Workspace) -> Command {
     let mut command = Command::new(workspace.path(".venv/bin/python"));
     command.current_dir(workspace.root());
     command
 }
 
 /// A command that runs as root: itself, or through sudo.
-pub(crate) fn as_root(program: &str) -> Command {
+pub fn as_root(program: &str) -> Command {
     if is_root() {
         return Command::new(program);
     }
@@ -154,7 +154,7 @@ pub(crate) fn as_root(program: &str) -> Command {
 }
 
 /// Whether this process is root.
-pub(crate) fn is_root() -> bool {
+pub fn is_root() -> bool {
     proc::capture(Command::new("id").arg("-u")).is_ok_and(|uid| uid.trim() == "0")
 }
 

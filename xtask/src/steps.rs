@@ -10,14 +10,14 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::fuzz;
-use crate::kernel;
-use crate::log::Log;
 use crate::mutants;
-use crate::proc;
 use crate::schema;
-use crate::setup::{self, Need};
-use crate::web;
-use crate::workspace::{Cases, Workspace};
+use xtask::kernel;
+use xtask::log::Log;
+use xtask::proc;
+use xtask::setup::{self, Need};
+use xtask::web;
+use xtask::workspace::{Cases, Workspace};
 
 /// One named check.
 pub(crate) struct Step {

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::log::Log;
 use crate::steps::{Lane, STEPS, Step};
-use crate::workspace::{Cases, Workspace};
+use xtask::log::Log;
+use xtask::workspace::{Cases, Workspace};
 
 /// Selection of steps.
 #[derive(Args)]

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::workspace::Workspace;
+use xtask::workspace::Workspace;
 
 /// The folder of the tests: `CHAPTER/TEST.rs`. What a test has in files of its own lies deeper.
-pub(crate) const FOLDER: &str = "crates/run/src/suite/tests";
+const FOLDER: &str = "crates/run/src/suite/catalog";
 
 /// The path is spelled in halves: it is none of this crate.
 const HEAD: &str = concat!(
@@ -24,7 +24,7 @@ type Chapters = BTreeMap<String, Vec<String>>;
 /// Writes the list anew.
 pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     let folder = workspace.path(FOLDER);
-    let list = folder.join("mod.rs");
+    let list = folder.with_extension("rs");
     std::fs::write(&list, text(&chapters(&folder)?))
         .with_context(|| format!("cannot write {}", list.display()))
 }
@@ -85,7 +85,7 @@ mod tests {
         // Not compiled in: two checkouts may share a target directory.
         let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
         let folder = Path::new(&xtask).join("..").join(FOLDER);
-        let committed = std::fs::read_to_string(folder.join("mod.rs")).unwrap();
+        let committed = std::fs::read_to_string(folder.with_extension("rs")).unwrap();
         let listed = text(&chapters(&folder).unwrap());
         assert!(committed == listed, "a test has come or gone: `cargo xtask schema`, and commit");
         assert!(listed.contains("&steady_state::trim::DEFINITION"));

@@ -10,7 +10,7 @@ use crate::proc;
 use crate::workspace::Workspace;
 
 /// The verb `web`: from nothing to `web/dist/index.html`.
-pub(crate) fn bundle(workspace: &Workspace) -> Result<()> {
+pub fn bundle(workspace: &Workspace) -> Result<()> {
     let log = Log::stderr("web");
     need_node()?;
     install(workspace, log)?;
@@ -19,7 +19,7 @@ pub(crate) fn bundle(workspace: &Workspace) -> Result<()> {
 
 /// The same, but keeps a page that is newer than all of its sources: a new file, even with the same
 /// bytes, would make cargo compile the programs that embed it again.
-pub(crate) fn bundle_if_stale(workspace: &Workspace) -> Result<()> {
+pub fn bundle_if_stale(workspace: &Workspace) -> Result<()> {
     const INPUTS: [&str; 4] =
         ["web/src", "web/index.html", "web/package-lock.json", "web/vite.config.ts"];
     let log = Log::stderr("web");
@@ -40,7 +40,7 @@ fn newest(path: &Path) -> Option<SystemTime> {
 }
 
 /// Fetches the packages, unless those present match the lock file.
-pub(crate) fn install(workspace: &Workspace, log: Log) -> Result<()> {
+pub fn install(workspace: &Workspace, log: Log) -> Result<()> {
     let lock = workspace.path("web/package-lock.json");
     let installed = workspace.path("web/node_modules/.installed-lock.json");
     if same_bytes(&lock, &installed) {
@@ -54,7 +54,7 @@ pub(crate) fn install(workspace: &Workspace, log: Log) -> Result<()> {
 }
 
 /// Builds the bundle and makes sure that it exists.
-pub(crate) fn build(workspace: &Workspace, log: Log) -> Result<()> {
+pub fn build(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut workspace.npm(["run", "build"]))?;
     let page = workspace.path("web/dist/index.html");
     let length = page.metadata().map_or(0, |metadata| metadata.len());
@@ -67,7 +67,7 @@ pub(crate) fn build(workspace: &Workspace, log: Log) -> Result<()> {
 
 /// The browser tests, on the existing bundle. `npm run e2e` would build it first, and would remove
 /// the file under a compiler that embeds it in the other lane.
-pub(crate) fn end_to_end(workspace: &Workspace, log: Log) -> Result<()> {
+pub fn end_to_end(workspace: &Workspace, log: Log) -> Result<()> {
     let mut vitest = workspace.npm(["exec", "--", "vitest", "run"]);
     proc::stream(log, vitest.args(["--config", "vitest.e2e.config.ts"]))
 }

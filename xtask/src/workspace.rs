@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::proc;
 
 /// The checkout of the call.
-pub(crate) struct Workspace {
+pub struct Workspace {
     root: PathBuf,
     target_dir: PathBuf,
     /// The target triple of this machine.
@@ -18,7 +18,7 @@ pub(crate) struct Workspace {
 
 /// The random cases of the tests; `crates/sim/tests/common/cases.rs` reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cases {
+pub enum Cases {
     /// All of them, with fixed seeds.
     All,
     /// A tenth, from this seed on.
@@ -38,7 +38,7 @@ impl Cases {
 impl Workspace {
     /// Asks cargo at run time: a compiled-in path would lead to another checkout if two of them
     /// share a target directory, and the target directory itself may have moved.
-    pub(crate) fn find() -> Result<Self> {
+    pub fn find() -> Result<Self> {
         let mut metadata = cargo();
         metadata.args(["metadata", "--no-deps", "--format-version=1"]);
         let metadata: serde_json::Value = serde_json::from_str(&proc::capture(&mut metadata)?)?;
@@ -52,52 +52,52 @@ impl Workspace {
     }
 
     /// The same for tests with these cases.
-    pub(crate) fn with_cases(self, cases: Cases) -> Self {
+    pub fn with_cases(self, cases: Cases) -> Self {
         Self { cases, ..self }
     }
 
     /// The random cases of the tests.
-    pub(crate) fn cases(&self) -> Cases {
+    pub fn cases(&self) -> Cases {
         self.cases
     }
 
     /// The top of the checkout.
-    pub(crate) fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// A path inside the checkout.
-    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+    pub fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)
     }
 
     /// Path of the program that tests start, built or not.
-    pub(crate) fn ssdlab(&self) -> PathBuf {
+    pub fn ssdlab(&self) -> PathBuf {
         self.debug_dir().join("ssdlab")
     }
 
     /// Path of the program for users and for measurements, built or not.
-    pub(crate) fn released_ssdlab(&self) -> PathBuf {
+    pub fn released_ssdlab(&self) -> PathBuf {
         self.target_dir.join(&self.host).join("release/ssdlab")
     }
 
     /// The directory of everything that cargo builds.
-    pub(crate) fn target_dir(&self) -> &Path {
+    pub fn target_dir(&self) -> &Path {
         &self.target_dir
     }
 
     /// The directory of debug builds.
-    pub(crate) fn debug_dir(&self) -> PathBuf {
+    pub fn debug_dir(&self) -> PathBuf {
         self.target_dir.join("debug")
     }
 
     /// The directory in which the kernel of the emulated machine is unpacked.
-    pub(crate) fn kernel_dir(&self) -> PathBuf {
+    pub fn kernel_dir(&self) -> PathBuf {
         self.target_dir.join("qemu-kernel")
     }
 
     /// A cargo command that runs at the top of the checkout.
-    pub(crate) fn cargo<const N: usize>(&self, args: [&str; N]) -> Command {
+    pub fn cargo<const N: usize>(&self, args: [&str; N]) -> Command {
         let mut command = cargo();
         let (name, value) = self.cases.variable();
         command.args(args).current_dir(&self.root).env(name, value);
@@ -107,27 +107,27 @@ impl Workspace {
     /// A debug build of these parts of the workspace, such as `--example schema`; the programs are in
     /// [`Self::debug_dir`]. For a build of one package, cargo would enable fewer features of the
     /// libraries than for the tests of all, and compile them and all above them once more.
-    pub(crate) fn build_debug(&self, parts: &[&str]) -> Command {
+    pub fn build_debug(&self, parts: &[&str]) -> Command {
         let mut command = self.cargo(["build", "--quiet", "--workspace", "--exclude", "xtask"]);
         command.args(parts);
         command
     }
 
     /// An npm command that runs in `web/`.
-    pub(crate) fn npm<const N: usize>(&self, args: [&str; N]) -> Command {
+    pub fn npm<const N: usize>(&self, args: [&str; N]) -> Command {
         let mut command = Command::new("npm");
         command.args(args).current_dir(self.path("web"));
         command
     }
 
     /// The command that builds [`Self::ssdlab`].
-    pub(crate) fn build_program(&self) -> Command {
+    pub fn build_program(&self) -> Command {
         self.build_debug(&["--bin", "ssdlab"])
     }
 
     /// The command that builds [`Self::released_ssdlab`], with the C library inside, so that it runs on any
     /// machine. Naming the target, even that of the host, keeps the flags away from procedural macros.
-    pub(crate) fn build_release(&self) -> Command {
+    pub fn build_release(&self) -> Command {
         let args = ["build", "--release", "--package", "ssdlab-cli", "--target", &self.host];
         let mut command = self.cargo(args);
         command.env("RUSTFLAGS", "-C target-feature=+crt-static");
@@ -144,9 +144,14 @@ fn host_triple(version: &str) -> Result<String> {
 /// The cargo of this process, so that a toolchain chosen with `cargo +NAME` stays.
 fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    if crate::ci_from_environment() {
+    if ci_from_environment() {
         // The records for a next build double the space, and make the one build slower.
         command.env("CARGO_INCREMENTAL", "0");
     }
     command
+}
+
+/// Whether this call runs in the checks of a server.
+pub fn ci_from_environment() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
 }

@@ -6,6 +6,7 @@ mod tidy {
     pub(crate) mod links;
     pub(crate) mod markdown;
     pub(crate) mod mechanisms;
+    pub(crate) mod names;
     pub(crate) mod source;
     pub(crate) mod text;
     pub(crate) mod writers;

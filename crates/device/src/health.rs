@@ -4,10 +4,10 @@
 use std::fs::File;
 use std::sync::OnceLock;
 
-use base::Nanos;
+use base::{HealthSnapshot, Nanos};
 use target::IoError;
 use target::clock::Clock as _;
-use target::health::{Health, HealthProbe};
+use target::health::HealthProbe;
 
 use crate::ata::counters::{self, Written};
 use crate::ata::{self, smart::Attribute};
@@ -39,7 +39,7 @@ impl DriveProbe {
         Some(Self { file, protocol, name: name.to_owned(), clock, first })
     }
 
-    fn read_nvme(&self) -> Result<Health, IoError> {
+    fn read_nvme(&self) -> Result<HealthSnapshot, IoError> {
         let controller = nvme::Controller::new(&self.file, &self.name);
         let mut health = of_nvme(&controller.smart()?);
         // Most drives do not have this log.
@@ -47,7 +47,7 @@ impl DriveProbe {
         Ok(health)
     }
 
-    fn read_ata(&self) -> Result<Health, IoError> {
+    fn read_ata(&self) -> Result<HealthSnapshot, IoError> {
         let mut drive = ata::Drive::new(&self.file, &self.name);
         let id = drive.identify()?;
         let attributes = drive.attributes()?;
@@ -71,7 +71,7 @@ impl HealthProbe for DriveProbe {
         self.protocol == Protocol::Nvme
     }
 
-    fn read(&self) -> Result<Health, IoError> {
+    fn read(&self) -> Result<HealthSnapshot, IoError> {
         match self.protocol {
             Protocol::Nvme => self.read_nvme(),
             Protocol::Ata => self.read_ata(),
@@ -92,11 +92,11 @@ pub fn counts_nand_writes(report: &DeviceReport) -> bool {
     read().is_some()
 }
 
-fn of_nvme(log: &nvme::log::SmartLog) -> Health {
+fn of_nvme(log: &nvme::log::SmartLog) -> HealthSnapshot {
     let temperature_c = i32::from(log.temperature_k) - ZERO_CELSIUS_K;
     let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum();
-    Health {
-        source: "nvme-smart-log",
+    HealthSnapshot {
+        source: "nvme-smart-log".to_owned(),
         temperature_c: (log.temperature_k > 0).then_some(temperature_c),
         host_read_bytes: Some(log.host_read_bytes),
         host_written_bytes: Some(log.host_written_bytes),
@@ -113,7 +113,7 @@ fn of_nvme(log: &nvme::log::SmartLog) -> Health {
         ])),
         throttle_count: Some(sum(log.throttle_count)),
         throttle_s: Some(sum(log.throttle_s)),
-        ..Health::default()
+        ..HealthSnapshot::default()
     }
 }
 
@@ -121,14 +121,14 @@ fn of_ata(
     attributes: &[Attribute],
     statistics: &ata::smart::Statistics,
     block_bytes: u32,
-) -> Health {
+) -> HealthSnapshot {
     let bytes =
         |blocks: Option<u64>| blocks.map(|blocks| blocks.saturating_mul(block_bytes.into()));
     let raw = |id| attributes.iter().find(|line| line.id == id).map(|line| line.raw);
     // Many vendors keep minutes or more in the upper bytes of the hours.
     let hours = raw(9).map(|hours| hours & 0xffff_ffff);
-    Health {
-        source: "ata-smart",
+    HealthSnapshot {
+        source: "ata-smart".to_owned(),
         temperature_c: statistics.temperature_c.or_else(|| Attribute::temperature_c(attributes)),
         host_read_bytes: bytes(statistics.read_blocks),
         host_written_bytes: bytes(statistics.written_blocks),
@@ -136,14 +136,14 @@ fn of_ata(
         power_on_hours: statistics.power_on_hours.or(hours),
         power_cycles: statistics.power_cycles.or_else(|| raw(12)),
         over_temperature_min: statistics.over_temperature_min,
-        attributes: attributes.iter().map(|line| (line.id, line.raw)).collect(),
-        ..Health::default()
+        attributes: attributes.iter().map(|line| (line.id.to_string(), line.raw)).collect(),
+        ..HealthSnapshot::default()
     }
 }
 
 /// Adds the vendor's counters; the standard's count of the host's bytes comes before the vendor's. Pages get the mean
 /// size that they had at the `first` reading, so that the ratio of two differences is that of the pages.
-fn add_written(health: &mut Health, written: Written, first: &OnceLock<(u64, u64)>) {
+fn add_written(health: &mut HealthSnapshot, written: Written, first: &OnceLock<(u64, u64)>) {
     match written {
         Written::Bytes { host, nand } => {
             health.host_written_bytes = health.host_written_bytes.or(Some(host));
@@ -180,7 +180,7 @@ mod tests {
     fn pages_keep_their_size_from_reading_to_reading() {
         let first = OnceLock::new();
         let read = |host_bytes, host, all| {
-            let mut health = Health::default();
+            let mut health = HealthSnapshot::default();
             let written = Written::Pages { host_bytes: Some(host_bytes), host, all };
             add_written(&mut health, written, &first);
             health.nand_written_bytes.unwrap()
@@ -207,6 +207,6 @@ mod tests {
         let standard = of_ata(&lines, &statistics, 4096);
         assert_eq!((standard.temperature_c, standard.power_on_hours), (Some(31), Some(18)));
         assert_eq!(standard.host_written_bytes, Some(40_960));
-        assert_eq!(standard.attributes[&194], 30);
+        assert_eq!(standard.attributes["194"], 30);
     }
 }

@@ -159,7 +159,7 @@ impl Opened {
 /// If there can be no such target.
 pub fn describe(spec: &TargetSpec, options: &OpenOptions) -> Result<Described, IoError> {
     let mut described = unopened(spec).describe()?;
-    described.object(rehearse(spec, options).err(), options);
+    described.object(dry_run(spec, options).err(), options);
     Ok(described)
 }
 
@@ -171,10 +171,10 @@ pub fn is_named_by(spec: &TargetSpec, word: &str) -> bool {
 
 /// Finds out whether a target would be opened with these options, and changes nothing: for a run
 /// that writes, the target is opened for reading only and no file is created.
-fn rehearse(spec: &TargetSpec, options: &OpenOptions) -> Result<(), IoError> {
+fn dry_run(spec: &TargetSpec, options: &OpenOptions) -> Result<(), IoError> {
     options.check(&spec.to_string())?;
     if options.write {
-        return unopened(spec).rehearse(options);
+        return unopened(spec).dry_run(options);
     }
     hold(spec, options).map(drop)
 }

@@ -11,10 +11,11 @@ mod small;
 
 use std::collections::BTreeMap;
 
+use base::Identity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{MarkKind, Origin, RunStatus, Span, Target, VerdictOutcome};
+use crate::schema::{MarkKind, Origin, RunStatus, Span, VerdictOutcome};
 
 pub use digest::{Digest, Row};
 pub use find::{Found, scan, scan_one};
@@ -43,7 +44,7 @@ pub struct Library {
     /// Whether a server offers `live/<run>` for runs in progress.
     pub is_live: bool,
     /// The measured targets, each once.
-    pub drives: Vec<Target>,
+    pub drives: Vec<Identity>,
     /// The resolved parameters of the runs, each set once.
     pub conditions: Vec<BTreeMap<String, serde_json::Value>>,
     /// The runs, by name.

@@ -10,12 +10,11 @@ pub mod words;
 
 use std::collections::BTreeMap;
 
+use base::Identity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{
-    Finding, Mark, Origin, Phase, Resumed, RunStatus, Span, Table, Target, Verdict,
-};
+use crate::schema::{Finding, Mark, Origin, Phase, Resumed, RunStatus, Span, Table, Verdict};
 
 use crate::stats::difference::Difference;
 use crate::stats::health::HealthSummary;
@@ -71,7 +70,7 @@ pub struct RunView {
     /// Start, RFC 3339 in UTC.
     pub started: String,
     /// The measured target.
-    pub target: Target,
+    pub target: Identity,
     /// The source of a result of another program; missing in ssdlab's own runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,

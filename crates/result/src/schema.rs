@@ -7,12 +7,12 @@ mod health;
 
 use std::collections::BTreeMap;
 
-use base::{Facts, Ratio};
+use base::{Facts, Identity};
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use health::{Health, HealthSample, HealthSnapshot};
+pub use health::{Health, HealthSample};
 
 /// Version of `run.json` and of the Parquet columns that this build writes. Since version 2 histograms count
 /// commands that ended after their phase, and those without an answer.
@@ -43,7 +43,8 @@ pub struct Run {
     /// Wall clock at the end; 0 while running.
     pub finished_unix_ns: u64,
     /// The measured target.
-    pub target: Target,
+    #[serde(deserialize_with = "measured")]
+    pub target: Identity,
     /// The source of a result of another program; absent in ssdlab's own runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
@@ -280,57 +281,17 @@ pub struct Origin {
     pub unknown: Vec<String>,
 }
 
-/// The measured target.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
-pub struct Target {
-    /// `simulated`, `block`, `file`, `null`, or `imported` for a drive of which only figures of another program are
-    /// known.
-    pub kind: String,
-    /// Name for people.
-    pub name: String,
-    /// The target string.
-    pub spec: String,
-    /// Serial number, or the path for files and loop devices.
-    pub serial: Option<String>,
-    /// Firmware revision.
-    pub firmware: Option<String>,
-    /// Size of the LBA space.
-    pub capacity_bytes: u64,
-    /// Raw NAND inside, if known.
-    pub raw_bytes: Option<u64>,
-    /// The I/O path and the reason for it.
-    pub engine: String,
-    /// Published facts about the drive; absent if there are none, and in old files.
-    #[serde(default, skip_serializing_if = "Facts::is_empty", deserialize_with = "known_facts")]
-    pub facts: Facts,
-    /// Other properties, label to value.
-    pub details: BTreeMap<String, String>,
-}
-
-/// The facts that this build knows; a later one may have written others.
-fn known_facts<'de, D: Deserializer<'de>>(reader: D) -> Result<Facts, D::Error> {
-    let mut facts = serde_json::Map::deserialize(reader)?;
-    let is_known = |key: &str| Facts::COLUMNS.iter().any(|column| column.key == key);
-    if let Some(serde_json::Value::Object(rated)) = facts.get_mut("rated") {
-        rated.retain(|key, _| is_known(&format!("rated.{key}")));
+/// A target with the facts that this build knows; a later one may have written others.
+pub(crate) fn measured<'de, D: Deserializer<'de>>(reader: D) -> Result<Identity, D::Error> {
+    let mut target = serde_json::Map::deserialize(reader)?;
+    if let Some(serde_json::Value::Object(facts)) = target.get_mut("facts") {
+        let is_known = |key: &str| Facts::COLUMNS.iter().any(|column| column.key == key);
+        if let Some(serde_json::Value::Object(rated)) = facts.get_mut("rated") {
+            rated.retain(|key, _| is_known(&format!("rated.{key}")));
+        }
+        facts.retain(|key, _| key == "rated" || is_known(key));
     }
-    facts.retain(|key, _| key == "rated" || is_known(key));
-    serde_json::from_value(facts.into()).map_err(D::Error::custom)
-}
-
-impl Target {
-    /// Whether it is a drive model in virtual time.
-    #[must_use]
-    pub fn is_simulated(&self) -> bool {
-        self.kind == "simulated"
-    }
-
-    /// Size of a simulated drive as a share of its model, or `None` for the whole of it and for
-    /// other targets.
-    #[must_use]
-    pub fn scale(&self) -> Option<Ratio> {
-        self.details.get("scale")?.parse().ok()
-    }
+    serde_json::from_value(target.into()).map_err(D::Error::custom)
 }
 
 /// The used part of the LBA space.

@@ -17,7 +17,7 @@ fn story(run: &Run, rows: &PhaseRows) -> String {
 
 fn real_drive() -> Run {
     let mut run = run_named("r");
-    run.target.kind = "block".to_owned();
+    run.target.kind = base::TargetKind::Block;
     run
 }
 

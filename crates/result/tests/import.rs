@@ -89,7 +89,7 @@ fn figures_of_three_versions_are_those_that_fio_printed() {
         assert_eq!(origin.tool, document["fio version"].as_str().unwrap());
         assert_eq!(origin.files, [path.display().to_string()]);
         assert!(origin.unknown.contains(&"purge".to_owned()));
-        assert_eq!(dir.run().target.kind, "imported");
+        assert_eq!(dir.run().target.kind, base::TargetKind::Imported);
         dir.check().unwrap();
     }
 }

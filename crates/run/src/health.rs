@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 
-use result::schema::{Health, HealthSample, HealthSnapshot};
+use base::HealthSnapshot;
+use result::schema::{Health, HealthSample};
 use target::health::HealthProbe;
 use target::{IoError, Testable};
 
@@ -49,8 +50,7 @@ impl Watch {
             }
             samples
         });
-        let (before, between) = (snapshot(&before), Vec::new());
-        Ok(Some(Self { probe, before, between, is_resting, stop, looking }))
+        Ok(Some(Self { probe, before, between: Vec::new(), is_resting, stop, looking }))
     }
 
     /// Reads a drive that counts NAND writes and is not read during a measurement. Call it while no command is
@@ -79,7 +79,6 @@ impl Watch {
         samples.extend(during);
         let (after, warnings) = match probe.read() {
             Ok(after) => {
-                let after = snapshot(&after);
                 let warnings = warnings(&before, &after);
                 (Some(after), warnings)
             }
@@ -103,27 +102,6 @@ fn sample(probe: &dyn HealthProbe) -> Option<HealthSample> {
         host_written_bytes: health.host_written_bytes,
         nand_written_bytes: health.nand_written_bytes,
     })
-}
-
-fn snapshot(health: &target::health::Health) -> HealthSnapshot {
-    HealthSnapshot {
-        source: health.source.to_owned(),
-        temperature_c: health.temperature_c,
-        host_read_bytes: health.host_read_bytes,
-        host_written_bytes: health.host_written_bytes,
-        nand_written_bytes: health.nand_written_bytes,
-        percentage_used: health.percentage_used,
-        available_spare_percent: health.available_spare_percent,
-        power_on_hours: health.power_on_hours,
-        power_cycles: health.power_cycles,
-        unsafe_shutdowns: health.unsafe_shutdowns,
-        media_errors: health.media_errors,
-        critical_warning: health.critical_warning,
-        over_temperature_min: health.over_temperature_min,
-        throttle_count: health.throttle_count,
-        throttle_s: health.throttle_s,
-        attributes: health.attributes.iter().map(|(id, raw)| (id.to_string(), *raw)).collect(),
-    }
 }
 
 /// The events of the drive between two samples that a reader of the figures must know.
@@ -173,15 +151,15 @@ mod tests {
     use super::*;
 
     fn health(throttle_s: u64, over_temperature_min: u64, critical_warning: u8) -> HealthSnapshot {
-        snapshot(&target::health::Health {
-            source: "nvme-smart-log",
+        HealthSnapshot {
+            source: "nvme-smart-log".to_owned(),
             temperature_c: Some(85),
             throttle_s: Some(throttle_s),
             throttle_count: Some(throttle_s),
             over_temperature_min: Some(over_temperature_min),
             critical_warning: Some(critical_warning),
-            ..target::health::Health::default()
-        })
+            ..HealthSnapshot::default()
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!                                          drive: Generator -> Target -> Recorder
 //! ```
 //!
-//! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`lanes`]
+//! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`workers`]
 //! (several threads), [`jobs`] (several jobs at once), [`suite`] (the tests), [`session`] (from a request to a run directory),
 //! [`event`] (for observers).
 
@@ -15,7 +15,6 @@ pub mod error;
 pub mod event;
 mod health;
 pub mod jobs;
-pub mod lanes;
 pub mod params;
 mod power;
 mod pulse;
@@ -25,10 +24,11 @@ pub mod session;
 pub mod span;
 pub mod suite;
 pub mod verify;
+pub mod workers;
 
 pub use error::RunError;
 pub use event::Event;
-pub use lanes::{Placement, WORKERS_MAX, Workers};
 pub use session::{Control, Outcome, Request, TOOL_VERSION, run};
 pub use span::SpanRequest;
 pub use suite::Test;
+pub use workers::{Placement, WORKERS_MAX, Workers};

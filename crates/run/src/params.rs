@@ -23,6 +23,13 @@ pub struct Param {
     pub help: &'static str,
 }
 
+impl Param {
+    /// A parameter.
+    pub(crate) const fn new(name: &'static str, default: &'static str, help: &'static str) -> Self {
+        Self { name, default, help }
+    }
+}
+
 /// The parameters of one test with their values.
 #[derive(Clone, Debug)]
 pub struct Params {

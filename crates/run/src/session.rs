@@ -37,12 +37,12 @@ use crate::error::RunError;
 use crate::event::{Event, Length};
 use crate::health::Watch;
 use crate::jobs::JobRecord;
-use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
 use crate::pulse::{self, Pulse};
 use crate::recorder::Recorder;
 use crate::replay::Meter;
 use crate::suite::{Action, Computed, Conditions, Figures, Measured, PhaseSpec, Step, conditions};
+use crate::workers::{self, Workers};
 
 /// Runs a test on a target and writes its run directory.
 ///
@@ -70,7 +70,7 @@ pub fn run<T: Testable>(
     let meter = power.iter().map(|power| ("meter".to_owned(), power.description().to_owned()));
     run.environment.extend(meter);
     let home = request.workers.home_processor(target).filter(|_| plan.has_single_commands());
-    run.environment.extend(lanes::home_record(home));
+    run.environment.extend(workers::home_record(home));
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
     let mut session = Session::new(request, &plan, run, writer, power);
@@ -140,7 +140,7 @@ fn started(run: &Run, plan: &Plan) -> Event {
 fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) -> Run {
     let bare = bare_run(request.test.name(), identity, unix_ns);
     Run {
-        target: result::schema::Target { facts: facts(request, identity), ..bare.target },
+        target: Identity { facts: facts(request, identity), ..bare.target },
         environment: request.environment.clone(),
         seed: request.seed,
         config: plan.procedure.config.clone(),

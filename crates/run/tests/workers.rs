@@ -9,8 +9,8 @@ use io::engine::sim::SimTarget;
 use io::{OpenOptions, open_file};
 use load::{Generator, Order, Pacing, Workload};
 use run::drive::End;
-use run::lanes::drive_lanes;
 use run::recorder::Recorder;
+use run::workers::drive_workers;
 use run::{Event, Placement, Request, Test, Workers};
 use target::Target as _;
 use target::capability::Flush as _;
@@ -41,7 +41,7 @@ fn run(
     assert_eq!(generators.len(), workers as usize);
     let mut recorder = Recorder::new(target.now(), length);
     let (never, mut told) = (AtomicBool::new(false), Vec::new());
-    let end = drive_lanes(target, generators, true, &mut recorder, &never, |(row, bytes)| {
+    let end = drive_workers(target, generators, true, &mut recorder, &never, |(row, bytes)| {
         told.push((row.clone(), *bytes));
     });
     assert_eq!(end.unwrap(), End::Complete);
@@ -117,7 +117,7 @@ fn the_fence_holds_for_every_thread() {
     let mut recorder = Recorder::new(target.now(), Some(Nanos::SECOND));
     let generators = Generator::shares(&workload(8), 1, 2);
     let never = AtomicBool::new(false);
-    let end = drive_lanes(&mut target, generators, false, &mut recorder, &never, |_| ()).unwrap();
+    let end = drive_workers(&mut target, generators, false, &mut recorder, &never, |_| ()).unwrap();
     // One thread's failure ends the other one, too.
     assert_eq!(end, End::Failed);
     let (op, errno) = recorder.first_error.unwrap();
@@ -130,7 +130,7 @@ fn the_stop_button_stops_every_thread() {
     let mut recorder = Recorder::new(target.now(), None);
     let generators = Generator::shares(&workload(8), 1, 2);
     let button = AtomicBool::new(false);
-    let end = drive_lanes(&mut target, generators, false, &mut recorder, &button, |_| {
+    let end = drive_workers(&mut target, generators, false, &mut recorder, &button, |_| {
         button.store(true, Ordering::Relaxed);
     });
     assert_eq!(end.unwrap(), End::Interrupted);

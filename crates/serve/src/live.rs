@@ -152,7 +152,7 @@ fn now(run: &Run) -> Now<'_> {
     Now {
         test: &run.test,
         drive: &run.target.name,
-        kind: &run.target.kind,
+        kind: run.target.kind.name(),
         variant: &run.span.variant,
         status: run.status,
         phases: &run.phases,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::IoError;
-use crate::identity::Identity;
+use base::Identity;
 
 /// Time without power, cycles and reads that a target gets at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use base::{Completion, Nanos, Op};
 
 use crate::error::IoError;
-use crate::identity::Identity;
 use crate::limits::Limits;
+use base::Identity;
 
 /// Anything that takes I/O. Static dispatch in the hot loop; not object safe on purpose.
 pub trait Target: Send {

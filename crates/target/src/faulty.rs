@@ -15,9 +15,9 @@ use crate::capability::{
 };
 use crate::contract::Target;
 use crate::error::IoError;
-use crate::identity::Identity;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
+use base::Identity;
 
 /// Kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The contract between a workload and the target of its I/O; no system call.
 //!
-//! Reading order: [`contract`] is the trait; [`limits`], [`identity`], [`purge`], [`rest`],
+//! Reading order: [`contract`] is the trait; [`limits`], [`base::identity`], [`purge`], [`rest`],
 //! [`age`] and [`health`] are its terms; [`spec`] reads target strings; [`error`] lists its failures. [`null`],
 //! [`scripted`] and [`faulty`] are targets that need no engine: to measure the harness, and for
 //! tests.
@@ -12,7 +12,6 @@ pub mod contract;
 pub mod error;
 pub mod faulty;
 pub mod health;
-pub mod identity;
 pub mod limits;
 pub mod null;
 pub mod purge;
@@ -20,13 +19,14 @@ pub mod rest;
 pub mod scripted;
 pub mod spec;
 
+pub use base::{Identity, TargetKind};
+
 pub use age::{Ages, Past};
 pub use capability::Testable;
 pub use clock::Clock;
 pub use contract::Target;
 pub use error::{IoError, Refusal};
-pub use identity::Identity;
 pub use limits::Limits;
 pub use purge::{Patient, PurgeMethod, PurgeOption, Waiter};
 pub use rest::Rest;
-pub use spec::{Backing, TargetKind, TargetSpec};
+pub use spec::{Backing, TargetSpec};

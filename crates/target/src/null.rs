@@ -11,10 +11,10 @@ use crate::capability::{
 use crate::clock::Clock;
 use crate::contract::Target;
 use crate::error::IoError;
-use crate::identity::Identity;
 use crate::limits::{Limits, fence};
 use crate::purge::{PurgeMethod, Waiter};
-use crate::spec::{TargetKind, TargetSpec};
+use crate::spec::TargetSpec;
+use base::{Identity, TargetKind};
 
 const LIMITS: Limits = Limits {
     logical_block_bytes: 512,

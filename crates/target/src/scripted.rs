@@ -16,10 +16,9 @@ use crate::capability::{
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::health::HealthProbe;
-use crate::identity::Identity;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
-use crate::spec::TargetKind;
+use base::{Identity, TargetKind};
 
 /// The answer to one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use base::Bytes;
 use base::text::shortened;
+use base::{Bytes, TargetKind};
 use strsim::levenshtein;
 
 use crate::error::IoError;
@@ -53,19 +53,6 @@ pub enum TargetSpec {
     },
 }
 
-/// Kind of a target, and the properties of all targets of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetKind {
-    /// A drive model in virtual time; its results are always labelled as simulated.
-    Simulated,
-    /// A block device.
-    Block,
-    /// A regular file.
-    File,
-    /// Nothing behind it: completes at once, to measure the harness.
-    Null,
-}
-
 /// The thing behind a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backing<'a> {
@@ -75,73 +62,6 @@ pub enum Backing<'a> {
     File(&'a Path),
     /// A block device.
     Device(&'a Path),
-}
-
-impl TargetKind {
-    /// The word used in result files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Simulated => "simulated",
-            Self::Block => "block",
-            Self::File => "file",
-            Self::Null => "null",
-        }
-    }
-
-    /// Whether the target has virtual time, so that other runs beside it do not disturb it.
-    #[must_use]
-    pub const fn is_simulated(self) -> bool {
-        matches!(self, Self::Simulated)
-    }
-
-    /// Whether the target stores data: a run can read data back, and destroys earlier data.
-    #[must_use]
-    pub const fn stores_data(self) -> bool {
-        matches!(self, Self::Block | Self::File)
-    }
-
-    /// Whether the target keeps its data after the end of the program. A file may be one that the
-    /// run created for itself.
-    #[must_use]
-    pub const fn outlives_the_run(self) -> bool {
-        matches!(self, Self::Block)
-    }
-
-    /// Whether its figures are those of the harness alone.
-    #[must_use]
-    pub const fn is_harness_only(self) -> bool {
-        matches!(self, Self::Null)
-    }
-
-    /// Whether several threads can drive it. A simulated drive has one clock, hence one thread.
-    #[must_use]
-    pub const fn takes_threads(self) -> bool {
-        !self.is_simulated()
-    }
-
-    /// Whether commands reach it through one of several engines.
-    #[must_use]
-    pub const fn has_engine(self) -> bool {
-        self.stores_data()
-    }
-
-    /// Whether NVMe commands can reach it.
-    #[must_use]
-    pub const fn takes_nvme_commands(self) -> bool {
-        matches!(self, Self::Block)
-    }
-
-    /// The fresh state at its start, which leaves no choice of a purge method, or `None` if there
-    /// are several.
-    #[must_use]
-    pub const fn fresh_state(self) -> Option<&'static str> {
-        match self {
-            Self::Simulated => Some("a simulated drive is built anew"),
-            Self::Null => Some("the null target holds nothing"),
-            Self::File | Self::Block => None,
-        }
-    }
 }
 
 impl TargetSpec {

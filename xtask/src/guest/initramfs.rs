@@ -10,14 +10,14 @@ use anyhow::{Context, Result, bail, ensure};
 const INIT: &str = include_str!("init.sh");
 
 /// A kernel with its modules, as unpacked from a Debian package.
-pub(crate) struct Kernel {
+pub struct Kernel {
     dir: PathBuf,
     version: String,
 }
 
 impl Kernel {
     /// The kernel in a directory with `boot/` and `lib/modules/`.
-    pub(crate) fn find(dir: PathBuf) -> Result<Self> {
+    pub fn find(dir: PathBuf) -> Result<Self> {
         let boot = dir.join("boot");
         let entries = fs::read_dir(&boot).with_context(|| format!("{}", boot.display()))?;
         let mut versions: Vec<_> = entries
@@ -30,7 +30,8 @@ impl Kernel {
         Ok(Self { dir, version })
     }
 
-    pub(crate) fn image(&self) -> PathBuf {
+    /// The file that the machine boots.
+    pub fn image(&self) -> PathBuf {
         self.dir.join(format!("boot/vmlinuz-{}", self.version))
     }
 
@@ -50,24 +51,19 @@ impl Kernel {
 }
 
 /// The content of the machine beside its first process.
-pub(crate) struct Content<'a> {
+pub struct Content<'a> {
     /// Programs of the host, which come with their libraries.
-    pub(crate) programs: &'a [&'a str],
+    pub programs: &'a [&'a str],
     /// The program under test.
-    pub(crate) ssdlab: &'a Path,
+    pub ssdlab: &'a Path,
     /// Kernel modules, in a valid order of loading.
-    pub(crate) modules: &'a [&'a str],
+    pub modules: &'a [&'a str],
     /// Texts with their names; there is a `guest.sh` among them.
-    pub(crate) scripts: &'a [(&'a str, &'a str)],
+    pub scripts: &'a [(&'a str, &'a str)],
 }
 
 /// Packs everything into `archive`; `work` is a scratch directory.
-pub(crate) fn pack(
-    kernel: &Kernel,
-    content: &Content<'_>,
-    work: &Path,
-    archive: &Path,
-) -> Result<()> {
+pub fn pack(kernel: &Kernel, content: &Content<'_>, work: &Path, archive: &Path) -> Result<()> {
     let root = work.join("root");
     for dir in ["bin", "dev", "proc", "sys", "tmp", "modules"] {
         fs::create_dir_all(root.join(dir))?;
@@ -126,7 +122,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Path of a program of the host, also in Debian's directories for the administrator.
-pub(crate) fn program(name: &str) -> Result<PathBuf> {
+pub fn program(name: &str) -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
     match places.map(|dir| dir.join(name)).find(|candidate| candidate.is_file()) {

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 
 /// The last line of a script that came to its end.
-pub(crate) const DONE: &str = "@@ done";
+pub const DONE: &str = "@@ done";
 
 /// Output and exit code of one command of the script.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Record {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
+pub struct Record {
+    /// Exit code.
+    pub code: i32,
+    /// Text on stdout.
+    pub stdout: String,
+    /// Text on stderr.
+    pub stderr: String,
 }
 
 /// Splits records of the form `@@ begin NAME`, stdout, `@@ stderr`, stderr, `@@ end CODE`.
-pub(crate) fn parse(written: &str) -> BTreeMap<String, Record> {
+pub fn parse(written: &str) -> BTreeMap<String, Record> {
     let mut records = BTreeMap::new();
     for part in written.split("@@ begin ").skip(1) {
         let (name, rest) = part.split_once('\n').unwrap_or((part, ""));

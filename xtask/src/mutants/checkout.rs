@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 
 use super::list::Mutant;
 use super::switches::switched;
-use crate::proc;
-use crate::workspace::Workspace;
+use xtask::proc;
+use xtask::workspace::Workspace;
 
 /// The copy, below the target directory.
 pub(super) struct Checkout {

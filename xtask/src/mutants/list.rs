@@ -132,7 +132,7 @@ mod tests {
             let of_file: Vec<_> = all.iter().filter(|mutant| mutant.file == *file).collect();
             switched(&source, &of_file).unwrap();
         }
-        assert!(all.iter().any(|mutant| mutant.file == "crates/device/src/guard/mod.rs"));
+        assert!(all.iter().any(|mutant| mutant.file == "crates/device/src/guard.rs"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use super::checkout::Checkout;
 use super::list::{Mutant, TestName};
 use super::switches::{VARIABLE, removal_at};
-use crate::setup;
+use xtask::setup;
 
 /// The package with the tests of the program.
 const PROGRAM_TESTS: &str = "xtask";

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::log::Log;
-use crate::proc;
-use crate::web;
-use crate::workspace::Workspace;
+use xtask::log::Log;
+use xtask::proc;
+use xtask::web;
+use xtask::workspace::Workspace;
 
 /// Drives with the most different curves: steady, falling deep, and flat.
 const DRIVES: [&str; 3] =

@@ -8,9 +8,9 @@ use anyhow::Result;
 use clap::Args;
 
 use super::{Library, ProgramArgs};
-use crate::log::Log;
-use crate::proc;
-use crate::workspace::Workspace;
+use xtask::log::Log;
+use xtask::proc;
+use xtask::workspace::Workspace;
 
 const LOG: Log = Log::stderr("screens");
 const TITLE: &str = "Simulated drives";

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::{Library, ProgramArgs};
-use crate::log::Log;
-use crate::workspace::Workspace;
+use xtask::log::Log;
+use xtask::workspace::Workspace;
 
 /// Most bytes of the site.
 const BYTES_MAX: u64 = 3_000_000;

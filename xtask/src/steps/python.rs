@@ -6,10 +6,10 @@ use std::fs;
 
 use anyhow::{Context, Result};
 
-use crate::log::Log;
-use crate::proc;
-use crate::setup;
-use crate::workspace::Workspace;
+use xtask::log::Log;
+use xtask::proc;
+use xtask::setup;
+use xtask::workspace::Workspace;
 
 /// The name under which Python finds the compiled part.
 const MODULE: &str = "py/python/ssdlab/_native.abi3.so";

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::guest::initramfs::{self, Content, Kernel};
-pub(crate) use crate::guest::records::Record;
-use crate::guest::records::{DONE, parse};
+use xtask::guest::initramfs::{self, Content, Kernel};
+pub(crate) use xtask::guest::records::Record;
+use xtask::guest::records::{DONE, parse};
 
 /// Programs of the host for the machine.
 const PROGRAMS: [&str; 7] =

@@ -8,8 +8,6 @@
 mod commands;
 mod engines;
 mod faults;
-#[path = "../../src/guest/mod.rs"]
-mod guest;
 mod health;
 mod latency;
 mod machine;

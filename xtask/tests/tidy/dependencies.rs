@@ -12,11 +12,12 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
         "ssdlab-base" | "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" | "ssdlab-target"
         | "xtask" => &[],
+        "ssdlab-bench" => &["xtask"],
         "ssdlab-sim-trial" | "ssdlab-expose" => &["ssdlab-sim"],
         "ssdlab-device" => &["ssdlab-target"],
         "ssdlab-io" => &["ssdlab-sim", "ssdlab-target", "ssdlab-device"],
         "ssdlab-run" => &["ssdlab-target", "ssdlab-device", "ssdlab-load", "ssdlab-result"],
-        "ssdlab-reality" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
+        "ssdlab-validation" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
         "ssdlab-serve" => &["ssdlab-result"],
         "ssdlab-fuzz" => &["ssdlab-load", "ssdlab-result", "ssdlab-expose", "ssdlab-sim"],
         "ssdlab-study" => &[
@@ -58,6 +59,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
 /// of the simulator use the trial.
 fn allowed_in_tests(package: &str) -> &'static [&'static str] {
     match package {
+        "ssdlab-bench" => &["ssdlab-io", "ssdlab-load", "ssdlab-sim"],
         "ssdlab-run" => &["ssdlab-io"],
         "ssdlab-sim" => &["ssdlab-sim-trial"],
         _ => &[],

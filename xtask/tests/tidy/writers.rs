@@ -24,7 +24,7 @@ const WRITING: &[&str] = &[
 /// The places, and why they may. A folder ends with a slash.
 const PLACES: &[(&str, &str)] = &[
     ("crates/base/src/file.rs", "opens files for reading"),
-    ("crates/device/src/guard/", "the guard itself: opens after its checks"),
+    ("crates/device/src/guard", "the guard itself: opens after its checks"),
     ("crates/device/src/describe/loops.rs", "opens loop devices for reading, to ask them"),
     ("crates/device/src/host/journal.rs", "the journal of changed settings in a folder of its own"),
     ("crates/device/src/host/tracer.rs", "switches of the kernel's tracer"),
@@ -40,7 +40,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/expose/src/contents.rs", "the size of a contents file that the guard has opened"),
     ("crates/expose/src/socket.rs", "its own socket, and one that nobody is bound to"),
     ("crates/expose/src/snapshot/file.rs", "a new file, or a saved state that the guard passed"),
-    ("crates/reality/src/store.rs", "the folder of runs of the developers' checks"),
+    ("validation/src/store.rs", "the folder of runs of the developers' checks"),
     ("crates/result/src/bench/", "the folder of a site"),
     ("crates/result/src/store", "run directories in a library"),
     ("crates/run/src/verify/journal.rs", "a journal, which must be a new file"),
@@ -66,7 +66,9 @@ fn writes(code: &str) -> bool {
 fn files_of_the_user_are_written_in_known_places() {
     let tests = ["/tests.rs", "/each_check.rs", "/machine.rs"];
     let is_tests = |file: &String| tests.iter().any(|name| file.ends_with(name));
-    let sources = [files("crates", "rs"), files("py/src", "rs")].concat().into_iter();
+    let sources = [files("crates", "rs"), files("py/src", "rs"), files("validation", "rs")]
+        .concat()
+        .into_iter();
     let sources = sources.filter(|file| file.contains("/src/") && !is_tests(file));
     let mut elsewhere = Vec::new();
     let mut unused: Vec<_> = PLACES.iter().map(|(place, _)| *place).collect();

@@ -52,7 +52,7 @@ impl Look {
     fn claim(&self) -> Result<Claim, IoError> {
         let erase = self.report.confirmations[..1].to_vec();
         let consent =
-            Consent { write: true, erase: &erase, erase_signatures: false, rehearsal: false };
+            Consent { write: true, erase: &erase, erase_signatures: false, dry_run: false };
         claim_for_writing(&self.system, &self.tables, self.report.clone(), consent)
     }
 }
@@ -90,7 +90,7 @@ fn the_findings_of_a_report_refuse() {
     used.report.in_use.push(Refusal { code: "mounted", message: String::new() });
     assert_eq!(code(used.claim()), "mounted");
     let none: [String; 0] = [];
-    let consent = Consent { write: true, erase: &none, erase_signatures: false, rehearsal: false };
+    let consent = Consent { write: true, erase: &none, erase_signatures: false, dry_run: false };
     assert_eq!(code(claim(&device.node, consent)), "needs-erase");
 }
 
@@ -101,7 +101,7 @@ fn a_device_without_a_medium_is_refused() {
     }
     let device = LoopDevice::new(0);
     let erase = [device.word().to_owned()];
-    let consent = Consent { write: true, erase: &erase, erase_signatures: false, rehearsal: false };
+    let consent = Consent { write: true, erase: &erase, erase_signatures: false, dry_run: false };
     assert!(words(claim(&device.node, consent)).contains("no medium"));
 }
 
@@ -411,7 +411,7 @@ fn a_covered_table_refuses_at_every_look() {
     must_refuse(held.require_unused(), "after the claim");
     drop(held);
     let erase = [device.word().to_owned()];
-    let consent = Consent { write: true, erase: &erase, erase_signatures: false, rehearsal: false };
+    let consent = Consent { write: true, erase: &erase, erase_signatures: false, dry_run: false };
     must_refuse(claim(&device.node, consent).map(drop), "before the claim");
     must_refuse(file::require_unused(&file, &fs::metadata(&file).unwrap()), "of a file");
     must_refuse(file::open(&new).map(drop), "before a new file");

@@ -78,10 +78,10 @@ impl Unopened for BlockDevice {
     }
 
     /// Every check of [`open`] for a run that writes, with the device open for reading only.
-    fn rehearse(&self, options: &OpenOptions) -> Result<(), IoError> {
+    fn dry_run(&self, options: &OpenOptions) -> Result<(), IoError> {
         let OpenOptions { erase, erase_signatures, .. } = options;
         let erase_signatures = *erase_signatures;
-        let consent = Consent { write: true, erase, erase_signatures, rehearsal: true };
+        let consent = Consent { write: true, erase, erase_signatures, dry_run: true };
         guard::claim(&self.path, consent).map(drop)
     }
 
@@ -97,7 +97,7 @@ fn open(path: &Path, spec: String, options: &OpenOptions) -> Result<Medium, IoEr
             write: options.write,
             erase: &options.erase,
             erase_signatures: options.erase_signatures,
-            rehearsal: false,
+            dry_run: false,
         },
     )?;
     let file = claim.take_file().ok_or_else(|| IoError::Device {

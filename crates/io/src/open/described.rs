@@ -46,7 +46,7 @@ impl Described {
         }
     }
 
-    /// Adds every objection to opening it with these options; `first` is the error of a rehearsal.
+    /// Adds every objection to opening it with these options; `first` is the error of a dry run.
     pub(super) fn object(&mut self, first: Option<IoError>, options: &OpenOptions) {
         // Readers may share the device.
         let mut in_use = std::mem::take(&mut self.obstacles);

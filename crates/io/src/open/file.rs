@@ -91,8 +91,8 @@ impl Unopened for RegularFile {
     }
 
     /// Every check of [`open`] for a run that writes; the file is opened for reading only, and none is created.
-    fn rehearse(&self, options: &OpenOptions) -> Result<(), IoError> {
-        rehearse(&self.path, self.size_bytes, options)
+    fn dry_run(&self, options: &OpenOptions) -> Result<(), IoError> {
+        dry_run(&self.path, self.size_bytes, options)
     }
 
     fn is_named_by(&self, word: &str) -> bool {
@@ -146,7 +146,7 @@ pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, I
     Ok(FileFound { path, exists, capacity_bytes, signatures })
 }
 
-fn rehearse(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Result<(), IoError> {
+fn dry_run(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Result<(), IoError> {
     match locate(path)? {
         Place::New(wanted) => {
             let size_bytes = needed_size(path, size_bytes)?;

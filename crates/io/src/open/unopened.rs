@@ -18,7 +18,7 @@ pub(super) trait Unopened {
     ///
     /// # Errors
     /// The first of these errors.
-    fn rehearse(&self, _options: &OpenOptions) -> Result<(), IoError> {
+    fn dry_run(&self, _options: &OpenOptions) -> Result<(), IoError> {
         Ok(())
     }
 

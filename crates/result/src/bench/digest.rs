@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use base::Identity;
 use serde::{Deserialize, Serialize};
 
 use super::{FigureMark, Found, LibraryRun};
 use crate::report::{RunView, packed, view};
-use crate::schema::Target;
 use crate::store::RunDir;
 
 /// Properties of a target that decide a comparison; the packed file has all of them.
@@ -18,7 +18,8 @@ pub struct Row {
     /// The row, without places in a library.
     pub run: LibraryRun,
     /// The measured target.
-    pub target: Target,
+    #[serde(deserialize_with = "crate::schema::measured")]
+    pub target: Identity,
     /// Resolved parameters.
     pub config: BTreeMap<String, serde_json::Value>,
 }
@@ -81,7 +82,7 @@ fn row(view: &RunView) -> Row {
 }
 
 /// The target with what tells drives apart and decides a comparison.
-fn compared(target: &Target) -> Target {
+fn compared(target: &Identity) -> Identity {
     let mut target = target.clone();
     target.engine.clear();
     target.details.retain(|key, _| DETAILS.contains(&key.as_str()));

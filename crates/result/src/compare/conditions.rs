@@ -152,7 +152,7 @@ fn of_run(run: &Run) -> Vec<(Facet, String, String)> {
     let mut all: Vec<(Facet, String, String)> = [
         (Facet::Drive, "drive", drive),
         (Facet::Drive, SET, keys),
-        (Facet::Drive, "kind of target", target.kind.clone()),
+        (Facet::Drive, "kind of target", target.kind.name().to_owned()),
         (Facet::Drive, "capacity_bytes", target.capacity_bytes.to_string()),
         (Facet::Firmware, "firmware", target.firmware.clone().unwrap_or_default()),
         (Facet::Other, "engine", target.engine.clone()),

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use base::{Bytes, Facts};
+use base::{Bytes, Facts, Identity, TargetKind};
 
 use super::sheet::CONDITIONS;
 use super::{IMPORTED, ImportError, Sheet, Step};
@@ -12,7 +12,6 @@ use crate::report::GRAPHED_PHASE;
 use crate::rows::PhaseRows;
 use crate::schema::{
     About, Mark, Origin, Phase, Run, RunStatus, SCHEMA_VERSION, Span, Table, TableColumn, TableRow,
-    Target,
 };
 use crate::stats::consistency::{Circumstances, Consistency, STEADY_FROM_S};
 use crate::store::dir::Staging;
@@ -211,17 +210,18 @@ fn check(step: &Step) -> Result<(), ImportError> {
     }
 }
 
-fn target(sheet: &Sheet, call: &Call) -> Result<Target, ImportError> {
+fn target(sheet: &Sheet, call: &Call) -> Result<Identity, ImportError> {
     let name = sheet.drive.clone().ok_or_else(|| sheet.without_name())?;
-    let kind = if call.is_simulated { "simulated" } else { IMPORTED };
-    Ok(Target {
-        kind: kind.to_owned(),
+    let kind = if call.is_simulated { TargetKind::Simulated } else { TargetKind::Imported };
+    Ok(Identity {
+        kind,
         name,
         spec: String::new(),
         serial: None,
         firmware: call.firmware.clone(),
         capacity_bytes: 0,
         raw_bytes: None,
+        log_bytes: None,
         engine: sheet.tool.clone(),
         facts: Facts::default(),
         details: Default::default(),

@@ -1,7 +1,7 @@
 //! Reasons against figures that lie in the run around them: it did not end, it used a part of the
 //! drive, or the host had no time left.
 
-use base::Bytes;
+use base::{Bytes, TargetKind};
 
 use super::Reason;
 use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run, RunStatus};
@@ -72,9 +72,9 @@ fn interruption(run: &Run, own: &[usize]) -> Option<Reason> {
 /// The reason against figures of a part of a drive that is no spare-area variant of it.
 fn part(run: &Run) -> Option<Reason> {
     let (span, capacity) = (run.span.span_bytes, run.target.capacity_bytes);
-    let text = match (run.target.kind.as_str(), run.span.base.as_str()) {
-        ("imported" | "null", _) => return None,
-        ("file", _) => format!("of a file of {}, not of a drive", Bytes(span).rounded()),
+    let text = match (run.target.kind, run.span.base.as_str()) {
+        (TargetKind::Imported | TargetKind::Null, _) => return None,
+        (TargetKind::File, _) => format!("of a file of {}, not of a drive", Bytes(span).rounded()),
         (_, "bytes") if span < capacity => {
             format!(
                 "of {} of the {} that the drive has",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::TelemetryRow;
+use base::{Identity, TelemetryRow};
 
 use super::density::densities;
 use super::{
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
-use crate::schema::{Run, Target};
+use crate::schema::Run;
 use crate::stats::busy::{CHANNELS, CONTROLLER, DIES, Parts};
 use crate::stats::consistency::{configured_from_s, steady_window};
 use crate::stats::difference::differences;
@@ -148,7 +148,7 @@ fn power_series(phase: &str, rows: &[&SecondRow]) -> PowerSeries {
 }
 
 /// The columns of the graphs. A telemetry column is empty if no row has a value.
-fn series(rows: &[SecondRow], target: &Target) -> Series {
+fn series(rows: &[SecondRow], target: &Identity) -> Series {
     let rows = full_intervals(rows);
     let mut series = Series::default();
     for row in &rows {
@@ -211,16 +211,17 @@ fn rounded(value: f64, steps: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn target(details: &[(&str, &str)]) -> Target {
+    fn target(details: &[(&str, &str)]) -> Identity {
         let own = |(label, value): &(&str, &str)| ((*label).to_owned(), (*value).to_owned());
-        Target {
-            kind: "block".to_owned(),
+        Identity {
+            kind: base::TargetKind::Block,
             name: String::new(),
             spec: String::new(),
             serial: None,
             firmware: None,
             capacity_bytes: 0,
             raw_bytes: None,
+            log_bytes: None,
             engine: String::new(),
             facts: base::Facts::default(),
             details: details.iter().map(own).collect(),

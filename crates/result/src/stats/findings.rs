@@ -1,6 +1,8 @@
 //! Sentences: each contains its figure and its conditions, and claims a cause only if the rows show
 //! it.
 
+use base::TargetKind;
+
 use super::busy::{LIMIT_SHARE, Parts};
 use super::consistency::{Consistency, steady_iops};
 use super::latency::{PERCENTILES, Percentile, too_few_words};
@@ -46,11 +48,11 @@ type Predicate = Option<(&'static str, String)>;
 /// Subject of a sentence about a run: `The drive`, `The simulated drive with 25% spare area`.
 #[must_use]
 pub fn subject(run: &Run) -> String {
-    let what = match run.target.kind.as_str() {
-        "simulated" => "The simulated drive",
-        "file" => "The file",
-        "null" => "The null target",
-        _ => "The drive",
+    let what = match run.target.kind {
+        TargetKind::Simulated => "The simulated drive",
+        TargetKind::File => "The file",
+        TargetKind::Null => "The null target",
+        TargetKind::Block | TargetKind::Imported => "The drive",
     };
     match used_part(&run.span) {
         None => what.to_owned(),

@@ -1,9 +1,10 @@
 //! The effects of a run on a drive by the drive's own counters: before, after, and the difference.
 
+use base::HealthSnapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{Health, HealthSample, HealthSnapshot};
+use crate::schema::{Health, HealthSample};
 
 /// Counters of NAND often advance in steps of tens of MiB: below this a ratio would be noise.
 const RATIO_BYTES_MIN: u64 = 1_000_000_000;
@@ -205,14 +206,7 @@ mod tests {
     }
 
     fn blank(source: &str) -> HealthSnapshot {
-        let text = format!(
-            r#"{{"source": "{source}", "temperature_c": null, "host_read_bytes": null,
-            "host_written_bytes": null, "nand_written_bytes": null, "percentage_used": null,
-            "available_spare_percent": null, "power_on_hours": null, "power_cycles": null,
-            "unsafe_shutdowns": null, "media_errors": null, "critical_warning": null,
-            "over_temperature_min": null, "throttle_count": null, "throttle_s": null, "attributes": {{}}}}"#
-        );
-        serde_json::from_str(&text).expect("a snapshot")
+        HealthSnapshot { source: source.to_owned(), ..HealthSnapshot::default() }
     }
 
     fn health(before: HealthSnapshot, after: Option<HealthSnapshot>, samples: &[i32]) -> Health {

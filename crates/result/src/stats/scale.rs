@@ -5,12 +5,12 @@
 //! that does not hold keeps its value and gets a mark. A sentence about it makes room for one that
 //! names the reason.
 
-use base::{Ratio, TelemetryRow};
+use base::{Identity, Ratio, TelemetryRow};
 
 use crate::marks::run::phases_of;
 use crate::metrics::{Scaling, find};
 use crate::rows::PhaseRows;
-use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run, Target};
+use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run};
 
 /// Beginnings of the names of phases that bring a drive into steady state.
 const SETTLING: [&str; 2] = ["precondition", "saturate"];
@@ -113,7 +113,7 @@ impl<'a> Scaled<'a> {
 
 /// The scale as a condition of figures in a table, or `None` for a target of full size.
 #[must_use]
-pub fn condition(target: &Target) -> Option<String> {
+pub fn condition(target: &Identity) -> Option<String> {
     let scale = target.scale()?;
     Some(format!(
         "{scale}: evenness, rare latencies, times until a change and amounts are not those of the \

@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
-use base::{Histogram, OpKind, Ratio, TelemetryRow};
+use base::{Histogram, Identity, OpKind, Ratio, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
-use result::schema::{About, Phase, Run, RunStatus, SCHEMA_VERSION, Span, Target};
+use result::schema::{About, Phase, Run, RunStatus, SCHEMA_VERSION, Span};
 use result::store::RunWriter;
 
 pub(crate) const WRITE_BYTES: u64 = 4_096;
@@ -21,14 +21,15 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         status: RunStatus::Running,
         started_unix_ns: 1_795_230_900_000_000_000,
         finished_unix_ns: 0,
-        target: Target {
-            kind: "simulated".to_owned(),
+        target: Identity {
+            kind: base::TargetKind::Simulated,
             name: "Example 480".to_owned(),
             spec: "sim:example-480?scale=1/64".to_owned(),
             serial: None,
             firmware: Some("1.0".to_owned()),
             capacity_bytes: 480_000_000_000,
             raw_bytes: Some(549_755_813_888),
+            log_bytes: None,
             engine: "simulator".to_owned(),
             facts: base::Facts::default(),
             details: [("sim.dies".to_owned(), "64".to_owned())].into(),

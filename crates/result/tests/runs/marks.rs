@@ -1,6 +1,7 @@
 //! Every surface of this crate with a run that has a mark of each kind, and old runs as they are read.
 
 use crate::common::{add_phase, load_rows, run_named};
+use base::TargetKind;
 use result::bench::{Digest, scan_one};
 use result::expectation::Expectation;
 use result::export::{fio, markdown, svg};
@@ -153,7 +154,7 @@ fn parts_of_drives_files_and_ends_are_marked_from_the_run_alone() {
         part,
         [(MarkKind::PartOfDrive, "of 4.3 GB of the 480.0 GB that the drive has".to_owned())]
     );
-    let file = kinds(&|run| "file".clone_into(&mut run.target.kind));
+    let file = kinds(&|run| run.target.kind = TargetKind::File);
     assert!(file[0].1.contains("not of a drive"), "{file:?}");
     let spare = kinds(&|run| {
         (run.span.span_bytes, run.span.base) = (360_000_000_000, "raw".to_owned());
@@ -165,14 +166,15 @@ fn parts_of_drives_files_and_ends_are_marked_from_the_run_alone() {
 
 #[test]
 fn a_busy_thread_is_told_on_real_targets_only() {
-    let kinds = |kind: &str, share: f64| {
+    let kinds = |kind, share: f64| {
         let (_library, dir) = old(120, |run| {
-            run.target.kind = kind.to_owned();
+            run.target.kind = kind;
             run.phases[0].host_busy_share = Some(share);
         });
         dir.run().marks.iter().any(|mark| mark.kind == MarkKind::HostLimited)
     };
-    assert!(kinds("block", 0.95) && !kinds("block", 0.94) && !kinds("simulated", 1.0));
+    let (block, simulated) = (TargetKind::Block, TargetKind::Simulated);
+    assert!(kinds(block, 0.95) && !kinds(block, 0.94) && !kinds(simulated, 1.0));
 }
 
 #[test]

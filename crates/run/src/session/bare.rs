@@ -49,18 +49,7 @@ pub fn bare_run(test: &str, identity: &Identity, unix_ns: u64) -> Run {
     }
 }
 
-pub(super) fn target_record(identity: &Identity) -> result::schema::Target {
-    let identity = identity.clone();
-    result::schema::Target {
-        kind: identity.kind.name().to_owned(),
-        name: identity.name,
-        spec: identity.spec,
-        serial: identity.serial,
-        firmware: identity.firmware,
-        capacity_bytes: identity.capacity_bytes,
-        raw_bytes: identity.raw_bytes,
-        engine: identity.engine,
-        facts: identity.facts,
-        details: identity.details,
-    }
+/// The target as results hold it.
+pub(super) fn target_record(identity: &Identity) -> Identity {
+    Identity { log_bytes: None, ..identity.clone() }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use base::Nanos;
+use base::{Identity, Nanos};
 use device::host::affinity::Stay;
 use load::{Generator, Pacing};
 use result::rows::{PhaseRows, SecondRow};
-use result::schema::{self, Phase, RunStatus};
+use result::schema::{Phase, RunStatus};
 use result::stats::findings::time;
 use result::stats::latency::WAIT_NS;
 use target::IoError;
@@ -17,10 +17,10 @@ use super::{Control, Session, phase_record};
 use crate::drive::{End, drive, start_telemetry};
 use crate::error::{RunError, command_failed};
 use crate::event::Event;
-use crate::lanes::{Second, drive_lanes};
 use crate::recorder::Recorder;
 use crate::replay::{Meter, Observer, ReplaySpec, replay};
 use crate::suite::{PhaseSpec, storage_bench};
+use crate::workers::{Second, drive_workers};
 
 impl Session {
     /// Issues a workload, with one thread for each of its parts.
@@ -45,7 +45,7 @@ impl Session {
         } else {
             let told = |(row, bytes): &Second| observer(&row_event(row, *bytes));
             let pin = self.workers.is_pinned();
-            drive_lanes(target, generators, pin, &mut recorder, control.interrupted, told)
+            drive_workers(target, generators, pin, &mut recorder, control.interrupted, told)
         };
         if let (Ok(End::Complete), Some(deadline)) = (&end, deadline) {
             target.idle_until(deadline);
@@ -191,10 +191,10 @@ impl Session {
     /// Whether the processor time of the threads of a phase tells that the host limits it: not if
     /// they are busy waiting, for completions or for due times.
     fn is_host_measured(&self, phase: &Phase) -> bool {
-        let schema::Target { kind, engine, .. } = &self.run.target;
+        let Identity { kind, engine, .. } = &self.run.target;
         let polls = ["polled", "submission thread"].iter().any(|word| engine.contains(word));
         let is_closed = phase.load.as_ref().is_some_and(|load| load.rate.is_none());
-        is_closed && !polls && ["block", "file"].contains(&kind.as_str())
+        is_closed && !polls && kind.has_engine()
     }
 
     /// Warns if latencies of a phase come from commands that were outstanding at its end or at a

@@ -40,11 +40,11 @@ impl Session {
         spec: &PhaseSpec,
         start: Nanos,
         jobs: Vec<String>,
-        lanes: usize,
+        workers: usize,
     ) -> Vec<IosTap> {
         let index = self.run.phases.len();
         let Some(Ios { writer, .. }) = &mut self.ios else { return Vec::new() };
-        writer.taps(IosPhase { index, name: spec.name.clone(), jobs, start, lanes })
+        writer.taps(IosPhase { index, name: spec.name.clone(), jobs, start, lanes: workers })
     }
 
     /// Copies the rows of the kept phases of an earlier run.

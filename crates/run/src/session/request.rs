@@ -12,9 +12,9 @@ use result::store::ios::IosChoice;
 
 use crate::error::RunError;
 use crate::event::Event;
-use crate::lanes::Workers;
 use crate::span::SpanRequest;
 use crate::suite::Test;
+use crate::workers::Workers;
 
 /// The test to run and the place of its result.
 #[derive(Clone, Debug)]

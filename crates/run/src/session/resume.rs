@@ -6,8 +6,9 @@
 //! because an interrupted read has changed nothing. An interrupted phase that writes runs again
 //! from the preceding purge. The earlier run directory stays unchanged; the valid parts are copied.
 
+use base::HealthSnapshot;
 use result::rows::PhaseRows;
-use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
+use result::schema::{Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
 use result::store::RunDir;
 use target::Identity;
 use target::IoError;
@@ -295,7 +296,7 @@ fn refuse_other_target(run: &Run, identity: &Identity) -> Result<(), RunError> {
     let (then, now) = (&run.target, target_record(identity));
     let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
     let mut pairs = vec![
-        ("kind", then.kind.clone(), now.kind.clone()),
+        ("kind", then.kind.name().to_owned(), now.kind.name().to_owned()),
         ("serial number", or_none(&then.serial), or_none(&now.serial)),
         ("firmware", or_none(&then.firmware), or_none(&now.firmware)),
         ("size in bytes", then.capacity_bytes.to_string(), now.capacity_bytes.to_string()),

@@ -6,9 +6,9 @@ use super::site::Site;
 use crate::error::RunError;
 use crate::params::Params;
 
-/// The settings of a test: its parameters, read once for a site. Steps and figures follow from
-/// them.
-pub(crate) trait TestSettings: Sized + Send + Sync + 'static {
+/// The keys of a test: its parameters, read once for a site. Most tests declare them by
+/// [`settings!`](super::keys::settings).
+pub(crate) trait Keys: Sized {
     /// Reads the parameters.
     ///
     /// # Errors
@@ -17,6 +17,18 @@ pub(crate) trait TestSettings: Sized + Send + Sync + 'static {
 
     /// The settings in the form of `run.json`. No figure is computed from that.
     fn config(&self) -> Config;
+}
+
+/// The settings of a test. Steps and figures follow from
+/// them.
+pub(crate) trait TestSettings: Keys + Send + Sync + 'static {
+    /// Checks keys against each other and against the site, and adapts those that nobody has set.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for values that do not go together, or not with the site.
+    fn check(&mut self, _: &Params, _: &Site<'_>, _: &mut Notes) -> Result<(), RunError> {
+        Ok(())
+    }
 
     /// The conditions of the figures that the steps do not contain.
     fn conditions(&self) -> Conditions {
@@ -34,7 +46,8 @@ impl Procedure {
     /// Reads the settings of a test and takes everything else from them.
     pub(crate) fn of<S: TestSettings>(params: &Params, site: &Site<'_>) -> Result<Self, RunError> {
         let mut notes = Notes::new();
-        let settings = S::read(params, site, &mut notes)?;
+        let mut settings = S::read(params, site, &mut notes)?;
+        settings.check(params, site, &mut notes)?;
         Ok(Self {
             config: settings.config(),
             conditions: settings.conditions(),

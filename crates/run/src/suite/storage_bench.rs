@@ -20,8 +20,8 @@ use result::stats::notice::Notice;
 use super::amplification;
 use super::measured::Part;
 use super::{
-    Action, Conditions, Config, Figures, Measured, Notes, PhaseSpec, Site, Step, TestSettings,
-    steps,
+    Action, Conditions, Config, Figures, Keys, Measured, Notes, PhaseSpec, Site, Step,
+    TestSettings, steps,
 };
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -99,7 +99,7 @@ pub(crate) struct Settings {
     fill: bool,
 }
 
-impl TestSettings for Settings {
+impl Keys for Settings {
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
         let (spec, info) = opened(spec(params, site)?, params, site)?;
         let (purge, fill) = (params.get("purge")?, params.get("fill")?);
@@ -138,7 +138,9 @@ impl TestSettings for Settings {
             ("fill", self.fill.into()),
         ])
     }
+}
 
+impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
         let own = [("idle time", &self.idle), ("part", &self.part)];
         own.into_iter().map(|(label, text)| (label.to_owned(), text.clone())).collect()

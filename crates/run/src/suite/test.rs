@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::catalog::DEFINITIONS;
+use super::catalog::steady_state::consistency;
+use super::catalog::storage_bench::replay;
 use super::definition::{Definition, Review, ReviewEntry};
 use super::open_loop::RATE;
-use super::tests::DEFINITIONS;
-use super::tests::steady_state::consistency;
-use super::tests::storage_bench::replay;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use base::{Bytes, Nanos};
+use base::{Bytes, HealthSnapshot, Nanos};
 use run::{Outcome, Request, SpanRequest};
 use target::IoError;
-use target::health::{Health, HealthProbe};
+use target::health::HealthProbe;
 use target::scripted::{Reply, ScriptedTarget};
 
 use crate::common::{metric, request, run_quietly, settings, simulated, test};
@@ -163,13 +163,13 @@ impl HealthProbe for Counters {
         Duration::from_micros(200)
     }
 
-    fn read(&self) -> Result<Health, IoError> {
+    fn read(&self) -> Result<HealthSnapshot, IoError> {
         let looks = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        Ok(Health {
-            source: "nvme-smart-log",
+        Ok(HealthSnapshot {
+            source: "nvme-smart-log".to_owned(),
             host_written_bytes: Some(1_000_000 * looks),
             nand_written_bytes: Some(3_000_000 * looks),
-            ..Health::default()
+            ..HealthSnapshot::default()
         })
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use base::Nanos;
+use base::{HealthSnapshot, Nanos};
 use run::{Event, Test};
 use target::IoError;
-use target::health::{Health, HealthProbe};
+use target::health::HealthProbe;
 use target::scripted::{Reply, ScriptedTarget};
 
 use crate::common::{request, run_with};
@@ -53,7 +53,7 @@ impl HealthProbe for SlowProbe {
         Duration::from_millis(1)
     }
 
-    fn read(&self) -> Result<Health, IoError> {
+    fn read(&self) -> Result<HealthSnapshot, IoError> {
         if self.looks.fetch_add(1, Ordering::Relaxed) == 1 {
             self.is_held.store(true, Ordering::Release);
             // A run that waits for the look would wait for ever; so does this, but not quite.
@@ -62,7 +62,11 @@ impl HealthProbe for SlowProbe {
             drop(self.news.wait_timeout_while(held, minute, |let_go| !*let_go).unwrap());
             self.has_answered.store(true, Ordering::Release);
         }
-        Ok(Health { source: "played", temperature_c: Some(40), ..Health::default() })
+        Ok(HealthSnapshot {
+            source: "played".to_owned(),
+            temperature_c: Some(40),
+            ..HealthSnapshot::default()
+        })
     }
 }
 

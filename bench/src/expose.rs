@@ -1,0 +1,193 @@
+//! An exposed drive on the fast clock beside the memory plugin of nbdkit: fio over a Unix socket, in turns. On the real
+//! clock: how late answers come at a rate.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::engine::median::Median;
+use super::scratch::{ScratchDir, process_cpu_ns};
+use xtask::proc;
+use xtask::workspace::Workspace;
+
+/// A drive of 1.2 GB, so that a turn overwrites it.
+const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/200";
+/// The used part, the same for both.
+const SPAN: &str = "1g";
+/// A drive that is faster than the rates below.
+const FAST_DRIVE: &str = "sim:intel-ssd-750-400gb?scale=1/200";
+const RATES: [u32; 3] = [1_000, 10_000, 50_000];
+
+/// Arguments of the bench.
+#[derive(Args)]
+pub(crate) struct ExposeArgs {
+    /// Two turns of a second: a check that the bench works
+    #[arg(long)]
+    quick: bool,
+    /// Turns of each program
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    turns: usize,
+    /// Length of a turn
+    #[arg(long, value_name = "S", default_value_t = 4)]
+    seconds: u32,
+    /// Program to measure instead of a release build
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
+/// A server that is killed at the end.
+pub(super) struct Server {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself; what it leaves is in the scratch directory.
+        let _ = self.child.kill().and_then(|()| self.child.wait());
+    }
+}
+
+impl Server {
+    pub(super) fn start(command: &mut Command, socket: PathBuf) -> Result<Self> {
+        // One of an earlier server that was killed.
+        let _ = std::fs::remove_file(&socket);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut server = Self { child: child.with_context(|| format!("{command:?}"))?, socket };
+        let end = Instant::now() + Duration::from_secs(20);
+        while std::os::unix::net::UnixStream::connect(&server.socket).is_err() {
+            if server.child.try_wait()?.is_some() || Instant::now() > end {
+                bail!("{command:?} serves nothing");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// Lets it end by itself, and returns its document.
+    pub(super) fn end(mut self) -> Result<Value> {
+        proc::capture(Command::new("kill").arg(self.child.id().to_string()))?;
+        let mut text = String::new();
+        let mut stdout = self.child.stdout.take().context("its output is piped")?;
+        std::io::Read::read_to_string(&mut stdout, &mut text)?;
+        Ok(serde_json::from_str(&text)?)
+    }
+}
+
+/// One direction of the load.
+struct Fio<'a> {
+    socket: &'a Path,
+    direction: &'a str,
+    seconds: u32,
+}
+
+impl Fio<'_> {
+    /// IOPS of a turn.
+    fn iops(&self, more: &[&str]) -> Result<f64> {
+        let mut command = Command::new("fio");
+        command.args(["--name=bench", "--thread", "--bs=4k", "--iodepth=32", "--ioengine=nbd"]);
+        command.args(["--norandommap", "--randrepeat=0", "--time_based", "--output-format=json"]);
+        command.arg(format!("--size={SPAN}")).args(more);
+        command.arg(format!("--uri=nbd+unix:///?socket={}", self.socket.display()));
+        command.arg(format!("--rw=rand{}", self.direction));
+        command.arg(format!("--runtime={}", self.seconds));
+        let text = proc::capture(&mut command)?;
+        // Its engine talks before the document begins.
+        let document = text.find('{').map_or("", |begin| &text[begin..]);
+        let document: Value = serde_json::from_str(document).context("fio's document")?;
+        let iops = document["jobs"][0][self.direction]["iops"].as_f64();
+        iops.context("fio tells no IOPS")
+    }
+}
+
+/// Measures and returns the JSON document.
+pub(crate) fn run(workspace: &Workspace, args: &ExposeArgs) -> Result<String> {
+    let program = super::program(workspace, args.program.as_deref())?;
+    let (turns, seconds) = if args.quick { (2, 1) } else { (args.turns.max(1), args.seconds) };
+    let dir = ScratchDir::make(None)?;
+    let fast_clock = ["write", "read"]
+        .map(|direction| beside_nbdkit(&program, &dir.0, direction, turns, seconds))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+    let real_clock = RATES
+        .map(|rate| lateness(&program, &dir.0, rate, seconds))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+    let document = json!({
+        "bench": "expose",
+        "quick": args.quick,
+        "drive": DRIVE,
+        "turns": turns,
+        "seconds": seconds,
+        "fast_clock": fast_clock,
+        "real_clock": real_clock,
+    });
+    Ok(serde_json::to_string_pretty(&document)?)
+}
+
+fn exposed(program: &Path, dir: &Path, drive: &str, clock: &str) -> Result<Server> {
+    let socket = dir.join("ssdlab.sock");
+    let mut command = Command::new(program);
+    command.args(["expose", drive, "--no-run", "--format", "json", "--clock", clock]);
+    Server::start(command.arg("--nbd").arg(&socket), socket)
+}
+
+/// Medians of both, and of the ratios of neighbouring turns.
+fn beside_nbdkit(
+    program: &Path,
+    dir: &Path,
+    direction: &str,
+    turns: usize,
+    seconds: u32,
+) -> Result<Value> {
+    let ssdlab = exposed(program, dir, DRIVE, "fast")?;
+    let socket = dir.join("nbdkit.sock");
+    let mut nbdkit = Command::new("nbdkit");
+    nbdkit.arg("--foreground").arg("--unix").arg(&socket).args(["memory", SPAN]);
+    let nbdkit = Server::start(&mut nbdkit, socket)?;
+    let fio = |server: &Server, rw, seconds| {
+        Fio { socket: &server.socket, direction: rw, seconds }.iops(&[])
+    };
+    // Neither begins with holes.
+    for server in [&ssdlab, &nbdkit] {
+        fio(server, "write", seconds)?;
+    }
+    let mut samples: [Vec<f64>; 3] = Default::default();
+    for _ in 0..turns {
+        let (own, other) = (fio(&ssdlab, direction, seconds)?, fio(&nbdkit, direction, seconds)?);
+        for (sample, value) in samples.iter_mut().zip([own, other, own / other]) {
+            sample.push(value);
+        }
+    }
+    let [own, other, ratio] = samples.map(Median::of);
+    Ok(json!({
+        "direction": direction,
+        "ssdlab_iops": own.value, "ssdlab_iops_interval": own.interval(),
+        "nbdkit_iops": other.value, "nbdkit_iops_interval": other.interval(),
+        "ratio": ratio.value, "ratio_interval": ratio.interval(),
+    }))
+}
+
+/// Lateness of the answers on the real clock at a rate of reads, and the processors that the server takes: meanwhile, and
+/// afterwards without a request.
+fn lateness(program: &Path, dir: &Path, rate: u32, seconds: u32) -> Result<Value> {
+    let server = exposed(program, dir, FAST_DRIVE, "real")?;
+    let cpu_ns = || process_cpu_ns(server.child.id());
+    let fio = Fio { socket: &server.socket, direction: "read", seconds };
+    let before_ns = cpu_ns()?;
+    let iops = fio.iops(&[&format!("--rate_iops={rate}")])?;
+    let worked_ns = cpu_ns()?;
+    std::thread::sleep(Duration::from_secs(seconds.into()));
+    let second_ns = f64::from(seconds) * 1e9;
+    let busy = (worked_ns - before_ns) / second_ns;
+    let idle = (cpu_ns()? - worked_ns) / second_ns;
+    let document = server.end()?;
+    Ok(json!({
+        "rate": rate, "iops": iops, "lateness_ns": document["lateness_ns"],
+        "processors": busy, "processors_idle": idle,
+    }))
+}

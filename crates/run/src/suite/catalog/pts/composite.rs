@@ -1,0 +1,83 @@
+//! PTS composite block size workload: the sizes and places of a server's day, mixed into one.
+//!
+//! Method (PTS 2.0, section "CBW"): 40% reads, twelve sizes from 0.5 to 64 KiB with 4 KiB at 67%,
+//! half of the commands within the first 5% of the span, 30% within the next 15%, the rest beyond;
+//! order of steps as in [`crate::suite::pts::intensity`]. Difference: on targets with 4 KiB blocks,
+//! the seven smaller sizes (a tenth of the commands) are omitted. Interpretation: as for
+//! [`super::demand`]; the hot 5% show the effect of skew.
+
+use base::Bytes;
+use load::composite::{PTS_COMPOSITE, PTS_COMPOSITE_4K};
+use load::{Composite, Order};
+
+use crate::error::RunError;
+use crate::params::Params;
+use crate::suite::pts;
+use crate::suite::pts::intensity::{self, Access, Variation};
+use crate::suite::{
+    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings,
+};
+
+/// The test.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "pts-cbw",
+    heading: "SNIA PTS: composite workload",
+    question: "how does the drive take a mix of sizes in hot and cold places?",
+    chapter: Chapter::Pts,
+    place: 7,
+    writes: true,
+    params: &[
+        pts::SHORTEN,
+        intensity::ROUND,
+        intensity::PREWRITE,
+        intensity::POINT_PREWRITE,
+        intensity::POINT_TIME,
+    ],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &intensity::CHARTS,
+    procedure: Procedure::of::<Settings>,
+};
+
+const READ_PERCENT: u8 = 40;
+const SMALL_LOGICAL_BLOCK_BYTES: u32 = 512;
+
+struct Settings(Variation);
+
+impl Keys for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let composite = composite(site, notes);
+        let (order, block_bytes) = (Order::Composite(composite), composite.largest_bytes());
+        let access = Access { order, block_bytes, read_percent: READ_PERCENT };
+        Variation::read(params, site, access, notes).map(Self)
+    }
+
+    fn config(&self) -> Config {
+        self.0.config()
+    }
+}
+
+impl TestSettings for Settings {
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        self.0.steps(site)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        self.0.figures(measured, "PTS composite workload")
+    }
+}
+
+/// The sizes and places that the target supports.
+fn composite(site: &Site<'_>, notes: &mut Notes) -> Composite {
+    let block_bytes = site.limits.logical_block_bytes;
+    if block_bytes <= SMALL_LOGICAL_BLOCK_BYTES {
+        return PTS_COMPOSITE;
+    }
+    notes.push(format!(
+        "the composite's sizes below 4KiB (a tenth of its commands) are left out: the target's blocks \
+         are {}",
+        Bytes(block_bytes.into())
+    ));
+    PTS_COMPOSITE_4K
+}

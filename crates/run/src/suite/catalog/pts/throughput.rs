@@ -1,0 +1,69 @@
+//! PTS throughput: large sequential commands.
+//!
+//! Method (SNIA PTS, throughput): rounds of one minute of sequential reads and one of sequential
+//! writes, 1,024 KiB, over the whole span; the tracked figure is the rate of writes.
+//! Interpretation: means over the five steady rounds.
+
+use load::Order;
+
+use crate::error::RunError;
+use crate::params::Params;
+use crate::suite::pts::matrix::{self, Cell};
+use crate::suite::pts::rate_matrix::RateMatrix;
+use crate::suite::pts::{self, Common};
+use crate::suite::{
+    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings,
+};
+
+/// The test.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "pts-throughput",
+    heading: "SNIA PTS: throughput",
+    question: "how many megabytes a second in steady state, sequentially?",
+    chapter: Chapter::Pts,
+    place: 2,
+    writes: true,
+    params: &[pts::SHORTEN, pts::PRECONDITION, pts::QUEUE_DEPTH],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &[],
+    procedure: Procedure::of::<Settings>,
+};
+
+const BLOCK_BYTES: u32 = 1 << 20;
+
+static MATRIX: RateMatrix = RateMatrix {
+    test: DEFINITION.name,
+    cells: || matrix::cells(&[100, 0], &[BLOCK_BYTES]),
+    order: Order::Sequential,
+    tracked: Cell { read_percent: 0, block_bytes: BLOCK_BYTES },
+    tracked_words: "1 MiB sequential writes",
+    table: ("throughput", "PTS throughput (read/write)"),
+    rate: |part| part.mb_per_s(),
+    unit: "MB/s",
+};
+
+/// The settings of the specification, which leaves no choice.
+struct Settings(Common);
+
+impl Keys for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let queue_depth = params.queue_depth("queue_depth")?;
+        Common::read(params, site, queue_depth, notes).map(Self)
+    }
+
+    fn config(&self) -> Config {
+        self.0.config()
+    }
+}
+
+impl TestSettings for Settings {
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
+        MATRIX.steps(&self.0, site, notes)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        MATRIX.figures(&self.0, measured)
+    }
+}

@@ -1,0 +1,309 @@
+//! A matrix of read rate and write rate: the latency of reads for every demand of both at once.
+//!
+//! Method (after diskplorer of ScyllaDB): purge; a sequential fill of the span; the rates of 4 KiB
+//! random reads alone and of 128 KiB sequential writes alone, with full queues; then, for each cell,
+//! reads at a share of the one rate at random times (Poisson) and, at the same time, writes at a
+//! share of the other at equal intervals. A latency begins when its command is due. Cells whose
+//! rates were not kept within 3% have no latency. Differences: diskplorer measures 21 x 21 cells of
+//! 30 s, and fills with 2 MB writes.
+//!
+//! Interpretation: the border of the cells with latencies is what the drive can do at the same
+//! time. A drive whose reads and writes only share its time has a border that is a straight line.
+
+use base::{Nanos, OpKind};
+use load::{Order, Pacing, Workload};
+use result::schema::{Finding, Table, TableRow};
+use result::stats::findings::{count, percent, time};
+
+use crate::error::RunError;
+use crate::jobs::{JobSpec, Jobs};
+use crate::params::{Param, Params};
+use crate::suite::{
+    Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Keys, Measured,
+    Notes, Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+};
+
+/// The test.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "matrix",
+    heading: "Reads beside writes, by rate",
+    question: "how long do reads take for every rate of reads and of writes at once?",
+    chapter: Chapter::Response,
+    place: 5,
+    writes: true,
+    params: &[
+        Param { name: "time", default: "5s", help: "length of each cell" },
+        Param { name: "alone_time", default: "10s", help: "length of the steps with full queues" },
+        Param { name: "points", default: "10", help: "rates of each kind, in equal steps" },
+        Param { name: "read_block", default: "4KiB", help: "size of the random reads" },
+        Param { name: "write_block", default: "128KiB", help: "size of the writes" },
+        Param { name: "write_pattern", default: "sequential", help: "or uniform" },
+        Param {
+            name: "queue_depth",
+            default: "256",
+            help: "most commands outstanding, a quarter of them writes; the default is the target's limit if that is \
+                   less",
+        },
+        steps::DATA,
+    ],
+    closed_loop: Some("it sets the rates itself, as shares of those that it finds"),
+    reviews: &[ReviewEntry::alone(
+        "points=4 time=2s alone_time=5s",
+        "six of ten rates of each kind, percentiles of slow drives, and cleaning: it has 4 GiB and a minute",
+    )],
+    charts: &[Chart::HeatMap { table: "mean" }, Chart::HeatMap { table: "p99" }],
+    procedure: Procedure::of::<Settings>,
+};
+
+/// Default depth where the target takes so many.
+const QUEUE_DEPTH: u32 = 256;
+/// The most points: 100 x 101 cells take 14 hours.
+const POINTS_MAX: u32 = 100;
+/// A rate is kept if the commands that ended are at least this share of the expected ones, as in diskplorer.
+const KEPT_SHARE: f64 = 0.97;
+/// Names of the jobs.
+const READS: &str = "reads";
+const WRITES: &str = "writes";
+const READS_ALONE: &str = "reads_alone";
+const WRITES_ALONE: &str = "writes_alone";
+
+/// A cell: shares of the rates alone, in steps of 1 / points.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Cell {
+    reads: u32,
+    writes: u32,
+}
+
+/// Sizes and lengths.
+struct Settings {
+    time: Nanos,
+    alone_time: Nanos,
+    points: u32,
+    read_block_bytes: u32,
+    write_block_bytes: u32,
+    write_order: Order,
+    read_depth: u32,
+    write_depth: u32,
+    data: steps::AskedData,
+}
+
+impl Keys for Settings {
+    fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
+        let points = params.count("points")?;
+        if points > POINTS_MAX {
+            return Err(RunError::Usage(format!(
+                "`--set points={points}` asks for {points} x {} cells; expected at most {POINTS_MAX}",
+                points + 1
+            )));
+        }
+        let depth = match params.is_set("queue_depth") {
+            true => params.queue_depth("queue_depth")?,
+            false => QUEUE_DEPTH.min(site.limits.queue_depth_max),
+        };
+        if depth < 2 {
+            return Err(RunError::Usage(format!(
+                "a queue depth of {depth} has no room for reads and writes at once; expected at least 2 \
+                 (--set queue_depth=)"
+            )));
+        }
+        let write_depth = (depth / 4).max(1);
+        Ok(Self {
+            time: params.duration("time")?,
+            alone_time: params.duration("alone_time")?,
+            points,
+            read_block_bytes: params.block_bytes("read_block")?,
+            write_block_bytes: params.block_bytes("write_block")?,
+            write_order: write_order(params)?,
+            read_depth: depth - write_depth,
+            write_depth,
+            data: steps::data(params, "data")?,
+        })
+    }
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("time_s", steps::seconds(self.time).into()),
+            ("alone_time_s", steps::seconds(self.alone_time).into()),
+            ("points", self.points.into()),
+            ("read_block_bytes", self.read_block_bytes.into()),
+            ("write_block_bytes", self.write_block_bytes.into()),
+            ("write_pattern", self.write_order.to_string().into()),
+            ("read_queue_depth", self.read_depth.into()),
+            ("write_queue_depth", self.write_depth.into()),
+            ("data", self.data.text.clone().into()),
+        ])
+    }
+}
+
+impl TestSettings for Settings {
+    fn conditions(&self) -> Conditions {
+        let rates = "reads at random times (Poisson), writes at equal intervals, at shares of the rates alone";
+        [("commands a second".to_owned(), rates.to_owned())].into()
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let span = site.span_bytes;
+        let (reads, writes) = (self.reads(span), self.writes(span));
+        let mut list = steps::once([
+            steps::purge(),
+            site.fill("fill", span),
+            steps::for_time(READS_ALONE, reads.clone(), self.alone_time),
+            steps::for_time(WRITES_ALONE, writes.clone(), self.alone_time),
+        ]);
+        list.extend(self.cells().map(|cell| self.step(cell, [&reads, &writes])));
+        list
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        for step in [READS_ALONE, WRITES_ALONE] {
+            let (name, part) = (format!("matrix.{step}"), measured.complete(step));
+            rates::add_rates(&mut figures, &name, part);
+            rates::add_latencies(&mut figures, &name, part);
+        }
+        let kept: Vec<_> =
+            self.cells().filter(|cell| self.kept(measured, *cell).is_some()).collect();
+        let done = self.cells().filter(|cell| measured.complete(&self.name(*cell)).is_some());
+        let done = done.count();
+        let share = (done > 0).then(|| kept.len() as f64 / done as f64);
+        figures.metrics.insert("matrix.both.kept_share".to_owned(), share);
+        // The cell in the middle stands for the matrix where one figure must do.
+        let middle = Cell { reads: self.points.div_ceil(2), writes: self.points / 2 };
+        rates::add_latencies(&mut figures, "matrix.middle", self.kept(measured, middle));
+        for (name, words, value) in TABLES {
+            figures.tables.push(self.table(measured, (name, words), value));
+        }
+        figures.findings.extend(self.sentence(measured, middle, &kept));
+        figures
+    }
+}
+
+type Value = fn(&Part<'_>) -> Option<f64>;
+
+/// The tables: name, title, and the figure of a cell.
+const TABLES: [(&str, &str, Value); 2] = [
+    ("mean", "Mean latency of reads", |part| part.latency_ns_mean()),
+    ("p99", "99th percentile of read latency", |part| {
+        part.latencies().percentile_ns(base::Ratio::new(99, 100)?)
+    }),
+];
+
+fn write_order(params: &Params) -> Result<Order, RunError> {
+    match params.text("write_pattern").as_str() {
+        "sequential" => Ok(Order::Sequential),
+        "uniform" => Ok(Order::Uniform),
+        text => Err(RunError::Usage(format!(
+            "`--set write_pattern={text}` must be sequential or uniform"
+        ))),
+    }
+}
+
+impl Settings {
+    /// Row by row: from no writes to all.
+    fn cells(&self) -> impl Iterator<Item = Cell> + use<> {
+        let points = self.points;
+        (0..=points).flat_map(move |writes| (1..=points).map(move |reads| Cell { reads, writes }))
+    }
+
+    fn percent(&self, point: u32) -> String {
+        let percent = (1000.0 * f64::from(point) / f64::from(self.points)).round() / 10.0;
+        format!("{percent}%")
+    }
+
+    fn name(&self, Cell { reads, writes }: Cell) -> String {
+        let percent = |point| self.percent(point).trim_end_matches('%').replace('.', "_");
+        format!("read{}_write{}", percent(reads), percent(writes))
+    }
+
+    fn reads(&self, span_bytes: u64) -> Workload {
+        let (block, depth) = (self.read_block_bytes, self.read_depth);
+        Workload::new(OpKind::Read, Order::Uniform, block, depth, span_bytes)
+    }
+
+    fn writes(&self, span_bytes: u64) -> Workload {
+        let (order, block, depth) =
+            (self.write_order.clone(), self.write_block_bytes, self.write_depth);
+        let workload = Workload::new(OpKind::Write, order, block, depth, span_bytes);
+        Workload { data: self.data.kind, ..workload }
+    }
+
+    /// A cell, whose rates are known when it begins.
+    fn step(&self, cell: Cell, [reads, writes]: [&Workload; 2]) -> Step {
+        let (points, time, name) = (f64::from(self.points), self.time, self.name(cell));
+        let what = format!(
+            "random reads at {} of `{READS_ALONE}` and writes at {} of `{WRITES_ALONE}`, for {time}",
+            self.percent(cell.reads),
+            self.percent(cell.writes)
+        );
+        let (reads, writes) = (reads.clone(), writes.clone());
+        let phase = move |read_iops: f64, write_iops: f64| {
+            let rate =
+                |iops: f64, point: u32| (iops * f64::from(point) / points).round().max(1.0) as u64;
+            let pacing = Pacing::Poisson { rate_iops: rate(read_iops, cell.reads) };
+            let mut jobs = vec![JobSpec::new(READS, Workload { pacing, ..reads.clone() })];
+            if cell.writes > 0 {
+                let pacing = Pacing::Fixed { rate_iops: rate(write_iops, cell.writes) };
+                jobs.push(JobSpec::new(WRITES, Workload { pacing, ..writes.clone() }));
+            }
+            let action = Action::Jobs(Jobs { jobs, duration: Some(time) });
+            PhaseSpec { name: name.clone(), what: what.clone(), action }
+        };
+        let planned = phase(1.0, 1.0);
+        let actual = Computed::new(move |measured: &Measured<'_>| {
+            let iops = |step| measured.complete(step).and_then(|part| part.iops()).unwrap_or(1.0);
+            phase(iops(READS_ALONE), iops(WRITES_ALONE))
+        });
+        Step::Adapted { planned, actual }
+    }
+
+    /// The reads of a cell whose rates were kept; `None` if they were not, or without measurements.
+    fn kept<'a>(&self, measured: &Measured<'a>, cell: Cell) -> Option<Part<'a>> {
+        let name = self.name(cell);
+        let is_kept = |job: &str, alone: &str, point: u32| {
+            let done = measured.complete_job(&name, job).and_then(|part| part.iops());
+            let most = measured.complete(alone).and_then(|part| part.iops());
+            let due = most.map(|most| most * f64::from(point) / f64::from(self.points));
+            done.zip(due).is_some_and(|(done, due)| done >= KEPT_SHARE * due)
+        };
+        let both = is_kept(READS, READS_ALONE, cell.reads)
+            && (cell.writes == 0 || is_kept(WRITES, WRITES_ALONE, cell.writes));
+        measured.complete_job(&name, READS).filter(|_| both)
+    }
+
+    /// One row for each rate of writes, one column for each rate of reads.
+    fn table(&self, measured: &Measured<'_>, (name, title): (&str, &str), value: Value) -> Table {
+        let names: Vec<_> = (1..=self.points).map(|point| self.percent(point)).collect();
+        let columns: Vec<_> = names.iter().map(|name| (name.as_str(), "ns")).collect();
+        let mut table = rates::table(name, title, "writes \\ reads", &columns);
+        for writes in 0..=self.points {
+            let cell = |reads| self.kept(measured, Cell { reads, writes });
+            let values = (1..=self.points).map(|reads| value(&cell(reads)?)).collect();
+            table.rows.push(TableRow { label: self.percent(writes), values });
+        }
+        table
+    }
+
+    fn sentence(&self, measured: &Measured<'_>, middle: Cell, kept: &[Cell]) -> Option<Finding> {
+        let (reads, writes) = (measured.complete(READS_ALONE)?, measured.complete(WRITES_ALONE)?);
+        let alone = format!(
+            "does {} reads a second or writes {}",
+            count(reads.iops()?),
+            rates::mb_per_s(writes.mb_per_s()?)
+        );
+        let most = kept.iter().filter(|cell| cell.reads == middle.reads).map(|cell| cell.writes);
+        let most = f64::from(most.max().unwrap_or(0)) / f64::from(self.points);
+        let half = percent(f64::from(middle.reads) / f64::from(self.points));
+        let text = match self.kept(measured, middle).and_then(|part| part.latency_ns_mean()) {
+            Some(mean) => format!(
+                "{alone}; at {half} of the reads it also takes {} of the writes, and at half of both a read takes {}",
+                percent(most),
+                time(mean)
+            ),
+            None => format!(
+                "{alone}; at {half} of the reads it takes no more than {} of the writes",
+                percent(most)
+            ),
+        };
+        Some(rates::finding(measured, "matrix.both.kept_share", &text))
+    }
+}

@@ -1,0 +1,143 @@
+//! The four corners: random and sequential, reads and writes, at the depths of desktops.
+//!
+//! Method (Iometer, as in the reviews of AnandTech): 4 KiB random commands within 8 GiB at QD 3 for
+//! three minutes, writes once with random and once with repeating data, and both again at QD 32;
+//! then 128 KiB sequential commands at QD 1 over the whole span for one minute. Additions: random
+//! reads at QD 32; a purge and a sequential fill of the 8 GiB before the random reads and before
+//! each step of random writes; a purge before the sequential write, and a fill of the whole span
+//! before the sequential read, so that no step reads unwritten data. Interpretation: MB/s over the
+//! entire time of a step. 50 MB/s of random writes serve a desktop; a large difference between the
+//! two kinds of data indicates a compressing controller.
+
+use base::{Data, OpKind};
+use load::{Order, Workload};
+
+use crate::params::Param;
+use crate::suite::keys::{Duration, Plain, QueueDepth, Region, settings};
+use crate::suite::rates::{self, Named};
+use crate::suite::{
+    Chapter, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, steps,
+};
+
+/// The test.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "corners",
+    heading: "The four corners",
+    question: "how fast is the drive in the four corners: random and sequential, read and write?",
+    chapter: Chapter::Speed,
+    place: 1,
+    writes: true,
+    params: Settings::PARAMS,
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry::quick("time=10s sequential_time=10s random_span=1GiB"),
+    ],
+    charts: &[],
+    procedure: Procedure::of::<Settings>,
+};
+
+const STEPS: [Named; 8] = [
+    Named { phase: "random_read", label: "4 KiB random read" },
+    Named { phase: "random_read_deep", label: "4 KiB random read, deep queue" },
+    Named { phase: "random_write", label: "4 KiB random write" },
+    Named { phase: "random_write_repeating", label: "4 KiB random write, repeating data" },
+    Named { phase: "random_write_deep", label: "4 KiB random write, deep queue" },
+    Named {
+        phase: "random_write_deep_repeating",
+        label: "4 KiB random write, deep queue, repeating data",
+    },
+    Named { phase: "sequential_write", label: "128 KiB sequential write" },
+    Named { phase: "sequential_read", label: "128 KiB sequential read" },
+];
+
+/// The rate that serves a desktop, by the rule of thumb of the reviews.
+const DESKTOP_MB_PER_S: f64 = 50.0;
+
+settings! {
+    /// Lengths, depths and the span of the random steps.
+    struct Settings {
+        time: Duration = Param::new("time", "3m", "length of each random step");
+        sequential_time: Duration = Param::new("sequential_time", "1m", "length of each sequential step");
+        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the random steps, from LBA 0");
+        queue_depth: QueueDepth = Param::new("queue_depth", "3", "commands kept outstanding, random");
+        deep_queue_depth: QueueDepth = Param::new("deep_queue_depth", "32", "the same for the deep steps");
+        fill: Plain<bool> = Param::new("fill", "true", "write the whole span before reading from it");
+    }
+}
+
+impl TestSettings for Settings {
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let (depth, deep) = (self.queue_depth, self.deep_queue_depth);
+        let (read, write) = (OpKind::Read, OpKind::Write);
+        let mut phases = Vec::new();
+        let step = self.random("random_read", read, depth, Data::Incompressible);
+        phases.extend(site.from_filled(self.random_span_bytes, step));
+        phases.push(self.random("random_read_deep", read, deep, Data::Incompressible));
+        for (name, depth, data) in [
+            ("random_write", depth, Data::Incompressible),
+            ("random_write_repeating", depth, Data::Repeating),
+            ("random_write_deep", deep, Data::Incompressible),
+            ("random_write_deep_repeating", deep, Data::Repeating),
+        ] {
+            let step = self.random(name, write, depth, data);
+            phases.extend(site.from_filled(self.random_span_bytes, step));
+        }
+        phases.push(steps::purge());
+        phases.push(self.sequential("sequential_write", write, site.span_bytes));
+        phases.extend(self.fill.then(|| site.fill("fill", site.span_bytes)));
+        phases.push(self.sequential("sequential_read", read, site.span_bytes));
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = rates::of_steps(measured, "Four corners", &STEPS);
+        let metric = "corners.random_write.mb_per_s";
+        if let Some(rate) = figures.metrics.get(metric).copied().flatten() {
+            let rule = if rate >= DESKTOP_MB_PER_S { "more" } else { "less" };
+            let text = format!(
+                "writes 4 KiB at random within {} at QD {} at {}, {rule} than the 50 MB/s that \
+                 serve a desktop",
+                steps::size(self.random_span_bytes),
+                self.queue_depth,
+                rates::mb_per_s(rate)
+            );
+            figures.findings.push(rates::finding(measured, metric, &text));
+        }
+        figures.findings.extend(data_finding(measured, &figures));
+        figures
+    }
+}
+
+impl Settings {
+    fn random(&self, name: &str, kind: OpKind, depth: u32, data: Data) -> PhaseSpec {
+        let workload = Workload::new(kind, Order::Uniform, 4096, depth, self.random_span_bytes);
+        steps::for_time(name, Workload { data, ..workload }, self.time)
+    }
+
+    fn sequential(&self, name: &str, kind: OpKind, span_bytes: u64) -> PhaseSpec {
+        let block = steps::LINEAR_BLOCK_BYTES;
+        let workload = Workload::new(kind, Order::Sequential, block, 1, span_bytes);
+        steps::for_time(name, workload, self.sequential_time)
+    }
+}
+
+/// The effect of the kind of data, or `None` if there is none: only a controller that compresses
+/// has one.
+fn data_finding(measured: &Measured<'_>, figures: &Figures) -> Option<result::schema::Finding> {
+    let rate = |step: &str| {
+        let name = format!("corners.{step}.mb_per_s");
+        figures.metrics.get(&name).copied().flatten().filter(|rate| *rate > 0.0)
+    };
+    let (plain, repeating) = (rate("random_write_deep")?, rate("random_write_deep_repeating")?);
+    let ratio = repeating / plain;
+    (!(0.8..1.25).contains(&ratio)).then(|| {
+        let text = format!(
+            "writes repeating data {ratio:.1} times as fast as random data in the deep queue ({} and {})",
+            rates::mb_per_s(repeating),
+            rates::mb_per_s(plain)
+        );
+        rates::finding(measured, "corners.random_write_deep_repeating.mb_per_s", &text)
+    })
+}

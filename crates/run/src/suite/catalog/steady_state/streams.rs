@@ -1,0 +1,266 @@
+//! Append zones: the price of several sequential streams, as log-structured stores and zoned file
+//! systems write them.
+//!
+//! Method (after the zone streams of SSD-iq: Haas et al., PVLDB 18(11), 2025): for each number of
+//! zones, each size and with and without deallocation a purge, a sequential fill, and appends of
+//! `overwrites` spans and of one more, which is measured. A command continues one of the active zones
+//! at random; a full zone is exchanged for a random one that is not active, which is deallocated
+//! first if asked. Differences: commands of 128 KiB at QD 32 in place of 512 KiB at QD 1.
+//!
+//! Interpretation: 1 is ideal. The zones that are written at the same time share the drive's blocks;
+//! when one of them is rewritten, the others are still valid there, and cleaning must move them.
+//! More zones and smaller ones make that worse, deallocation makes the end of a zone known early,
+//! and placement handles (`handles`) keep zones apart.
+
+use base::{Bytes, OpKind};
+use load::{Order, Workload};
+use result::schema::{Finding, Table, TableRow};
+
+use crate::error::RunError;
+use crate::params::{Param, Params};
+use crate::suite::amplification::{Amplification, split};
+use crate::suite::{
+    Chapter, Chart, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure,
+    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+};
+
+/// The test.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "streams",
+    heading: "Append zones",
+    question: "what do several sequential streams at a time cost, and does deallocation help?",
+    chapter: Chapter::SteadyState,
+    place: 5,
+    writes: true,
+    params: &[
+        Param { name: "zones", default: "1,2,4,8,16,32", help: "zones written at a time" },
+        Param { name: "zone_sizes", default: "256MiB,1GiB,4GiB", help: "sizes of a zone" },
+        Param {
+            name: "deallocate",
+            default: "true,false",
+            help: "whether a zone is deallocated before it is written again",
+        },
+        Param {
+            name: "handles",
+            default: "0",
+            help: "placement handles that zones share; 0: none",
+        },
+        Param { name: "overwrites", default: "2", help: "spans appended before the measured one" },
+        Param { name: "block", default: "128KiB", help: "size of the commands" },
+        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
+    ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[ReviewEntry {
+        whole: true,
+        ..ReviewEntry::alone(
+            "zones=1,8 zone_sizes=1GiB deallocate=true overwrites=1",
+            "other numbers and sizes of zones, zones that are overwritten without deallocation, and a steady state where \
+             one span of writes is too few. It writes the whole target six times",
+        )
+    }],
+    charts: &[
+        Chart::Curves { table: "waf", units: &["WAF"], log_rows: true },
+        Chart::Curves { table: "rates", units: &["MB/s"], log_rows: true },
+    ],
+    procedure: Procedure::of::<Settings>,
+};
+
+/// A size of zones, and their treatment before they are written again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    /// As asked.
+    size: Bytes,
+    /// On this target: in proportion to a small simulated drive.
+    zone_bytes: u64,
+    deallocate: bool,
+}
+
+impl Kind {
+    /// Name of the step with this number of zones.
+    fn step(self, zones: u32) -> String {
+        let end = if self.deallocate { "deallocated" } else { "overwritten" };
+        format!("zones{zones}_{}_{end}", self.size)
+    }
+
+    /// Its column.
+    fn words(self) -> String {
+        let end = if self.deallocate { "deallocated" } else { "overwritten" };
+        format!("{}, {end}", self.size)
+    }
+}
+
+/// Numbers and sizes of the zones.
+struct Settings {
+    zones: Vec<u32>,
+    kinds: Vec<Kind>,
+    handles: u8,
+    overwrites: u32,
+    block_bytes: u32,
+    queue_depth: u32,
+}
+
+impl Keys for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let block_bytes = params.block_bytes("block")?;
+        let settings = Self {
+            zones: params.list("zones")?,
+            kinds: kinds(params, site, block_bytes, notes)?,
+            handles: params.get("handles")?,
+            overwrites: params.count("overwrites")?,
+            block_bytes,
+            queue_depth: params.queue_depth("queue_depth")?,
+        };
+        let is_set = ["zones", "zone_sizes"].iter().any(|name| params.is_set(name));
+        let left_out = settings.left_out(site);
+        match left_out.first().filter(|_| is_set) {
+            Some(why) => Err(RunError::Usage(format!(
+                "`--set zones={} --set zone_sizes={}`: {why}",
+                params.text("zones"),
+                params.text("zone_sizes")
+            ))),
+            None => {
+                notes.extend(left_out);
+                Ok(settings)
+            }
+        }
+    }
+
+    fn config(&self) -> Config {
+        let mut sizes: Vec<u64> = self.kinds.iter().map(|kind| kind.zone_bytes).collect();
+        sizes.dedup();
+        steps::config([
+            ("zones", self.zones.clone().into()),
+            ("zone_bytes", sizes.into()),
+            ("handles", self.handles.into()),
+            ("overwrites", self.overwrites.into()),
+            ("block_bytes", self.block_bytes.into()),
+            ("queue_depth", self.queue_depth.into()),
+        ])
+    }
+}
+
+impl TestSettings for Settings {
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let mut phases = Vec::new();
+        for (zones, kind) in
+            self.all().filter(|(zones, kind)| self.fits(site, *zones, *kind).is_ok())
+        {
+            // One step: a second one would begin other zones and leave the active ones half written.
+            let appends = self.appends(site, kind, zones, self.overwrites.saturating_add(1));
+            phases.extend([steps::purge(), site.fill("precondition", site.span_bytes)]);
+            phases.push(steps::to_its_end(&kind.step(zones), appends));
+        }
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let names: Vec<String> = self.kinds.iter().map(|kind| kind.words()).collect();
+        let table = |name: &str, title: &str, unit: &str| {
+            let columns: Vec<_> = names.iter().map(|words| (words.as_str(), unit)).collect();
+            rates::table(name, title, "zones at a time", &columns)
+        };
+        let mut waf = table("waf", "Write amplification of append zones", "WAF");
+        let mut speed = table("rates", "Append zones", "MB/s");
+        for &zones in &self.zones {
+            let of_kind = |kind: &Kind| add_step(&mut figures, measured, &kind.step(zones));
+            let (amplified, rate) = self.kinds.iter().map(of_kind).unzip();
+            let label = zones.to_string();
+            waf.rows.push(TableRow { label: label.clone(), values: amplified });
+            speed.rows.push(TableRow { label, values: rate });
+        }
+        figures.findings.extend(self.sentence(measured, &waf));
+        figures.tables.extend([waf, speed]);
+        figures
+    }
+}
+
+/// Sizes and treatments that the target permits; a note tells what a default cannot have.
+fn kinds(
+    params: &Params,
+    site: &Site<'_>,
+    block_bytes: u32,
+    notes: &mut Notes,
+) -> Result<Vec<Kind>, RunError> {
+    let sizes: Vec<Bytes> = params.list("zone_sizes")?;
+    let mut treatments: Vec<bool> = params.list("deallocate")?;
+    if !site.limits.deallocate && !params.is_set("deallocate") {
+        treatments.retain(|deallocate| !deallocate);
+        notes.push(format!("{} cannot deallocate: zones are only overwritten", site.identity.name));
+    }
+    let scaled = |size: Bytes| match site.identity.scale() {
+        Some(scale) if !params.is_set("zone_sizes") => {
+            scale.of(size.0).next_multiple_of(block_bytes.into())
+        }
+        _ => size.0,
+    };
+    let of_size = |size: &Bytes| {
+        let (size, zone_bytes) = (*size, scaled(*size));
+        treatments.iter().map(move |&deallocate| Kind { size, zone_bytes, deallocate })
+    };
+    Ok(sizes.iter().flat_map(of_size).collect())
+}
+
+impl Settings {
+    /// Every number of zones of every kind.
+    fn all(&self) -> impl Iterator<Item = (u32, Kind)> {
+        self.kinds.iter().flat_map(|&kind| self.zones.iter().map(move |&zones| (zones, kind)))
+    }
+
+    fn fits(&self, site: &Site<'_>, zones: u32, kind: Kind) -> Result<(), load::WorkloadError> {
+        self.appends(site, kind, zones, 1).check(site.limits.logical_block_bytes)
+    }
+
+    /// The steps for which the span has no room, each with the rule.
+    fn left_out(&self, site: &Site<'_>) -> Vec<String> {
+        let obstacle = |(zones, kind): (u32, Kind)| {
+            let error = self.fits(site, zones, kind).err()?;
+            Some(format!("{zones} zones of {} are not possible: {error}", kind.words()))
+        };
+        self.all().filter_map(obstacle).collect()
+    }
+
+    fn appends(&self, site: &Site<'_>, kind: Kind, zones: u32, spans: u32) -> Workload {
+        let Kind { zone_bytes, deallocate, .. } = kind;
+        let append = load::order::Append { zones, zone_bytes, deallocate, handles: self.handles };
+        let (block, depth, span) = (self.block_bytes, self.queue_depth, site.span_bytes);
+        let workload = Workload::new(OpKind::Write, Order::Append(append), block, depth, span);
+        Workload { limit_bytes: Some(span.saturating_mul(spans.into())), ..workload }
+    }
+
+    /// The fewest zones and the most.
+    fn sentence(&self, measured: &Measured<'_>, waf: &Table) -> Option<Finding> {
+        let (at, kind) = self.kinds.iter().enumerate().next()?;
+        let value = |row: &TableRow| row.values.get(at).copied().flatten();
+        let known = || waf.rows.iter().filter_map(|row| Some((&row.label, value(row)?)));
+        let ((few, low), (many, high)) = (known().next()?, known().next_back()?);
+        let zones = many.parse().ok()?;
+        let text = format!(
+            "programs {low:.2} pages for each of {few} append zone(s) of {}, and {high:.2} with {many} at a time",
+            kind.words()
+        );
+        let metric = format!("streams.{}.waf", kind.step(zones));
+        (few != many).then(|| rates::finding(measured, &metric, &text))
+    }
+}
+
+/// The figures of the last span of one step; returns WAF and MB/s.
+fn add_step(
+    figures: &mut Figures,
+    measured: &Measured<'_>,
+    step: &str,
+) -> (Option<f64>, Option<f64>) {
+    let parts = measured.complete(step).map(|part| split(part, measured.run.span.span_bytes));
+    let [before, part] = [0, 1].map(|at| {
+        let (phase, rows) = &parts.as_ref()?[at];
+        Some(Part { phase, rows })
+    });
+    let found = before.zip(part).map(|(before, part)| {
+        Amplification::of(measured, measured.run.span.span_bytes, before, part)
+    });
+    let name = format!("streams.{step}");
+    Amplification::add_to(found, figures, &name);
+    rates::add_rates(figures, &name, part);
+    rates::mark_unsteady(figures, measured, &name, part);
+    (found.and_then(|found| found.counted), part.and_then(|part| part.mb_per_s()))
+}

@@ -1,0 +1,196 @@
+//! Latency of a probe beside a load whose commands have their times.
+
+use base::{Completion, Histogram, Nanos, OpKind, Ratio, Rng};
+use sim::Drive;
+
+use super::procedure::page_op;
+
+/// Commands a second of the probe, half reads and half writes, at fixed intervals.
+const PROBE_IOPS: u64 = 10_000;
+/// Most commands of the probe that are outstanding.
+const PROBE_DEPTH: u32 = 256;
+/// Most commands of the load: six threads of 64.
+const LOAD_DEPTH: u32 = 384;
+/// The time for which the load waits for a free place before it looks again.
+const LOOK_NS: u64 = 5_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A percentile of the latency of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnderLoad {
+    is_read: bool,
+    percent: u64,
+}
+
+impl UnderLoad {
+    /// All percentiles.
+    pub const ALL: [Self; 4] = [Self::READ_P50, Self::READ_P99, Self::WRITE_P50, Self::WRITE_P99];
+    /// Median of the reads.
+    pub const READ_P50: Self = Self { is_read: true, percent: 50 };
+    /// 99th percentile of the reads.
+    pub const READ_P99: Self = Self { is_read: true, percent: 99 };
+    /// Median of the writes.
+    pub const WRITE_P50: Self = Self { is_read: false, percent: 50 };
+    /// 99th percentile of the writes.
+    pub const WRITE_P99: Self = Self { is_read: false, percent: 99 };
+
+    /// Its name among the quantities.
+    pub const fn name(self) -> &'static str {
+        match (self.is_read, self.percent) {
+            (true, 50) => "read under load p50",
+            (true, _) => "read under load p99",
+            (false, 50) => "write under load p50",
+            (false, _) => "write under load p99",
+        }
+    }
+
+    /// Whether it is a median.
+    pub(super) const fn is_median(self) -> bool {
+        self.percent == 50
+    }
+}
+
+/// A probe and a load.
+pub(super) struct OpenLoop<'a> {
+    drive: &'a mut Drive,
+    span: u64,
+    rng: Rng,
+    probe_tags: Vec<u32>,
+    load_tags: Vec<u32>,
+    /// The kind of the probe's command with each tag.
+    probe_kinds: Vec<OpKind>,
+    probes: u64,
+    reads: Histogram,
+    writes: Histogram,
+    out: Vec<Completion>,
+}
+
+impl<'a> OpenLoop<'a> {
+    pub(super) fn new(drive: &'a mut Drive, span: u64) -> Self {
+        let places = drive.config().queue_depth;
+        let probe_places = PROBE_DEPTH.min(places / 4);
+        let load_places = LOAD_DEPTH.min(places - probe_places);
+        Self {
+            drive,
+            span,
+            rng: Rng::new(2),
+            probe_tags: (0..probe_places).collect(),
+            load_tags: (probe_places..probe_places + load_places).collect(),
+            probe_kinds: vec![OpKind::Read; probe_places as usize],
+            probes: 0,
+            reads: Histogram::new(),
+            writes: Histogram::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// The percentiles in us at a rate of both together: the latencies of 5 s after one second.
+    pub(super) fn percentiles(&mut self, iops: u64) -> [(UnderLoad, f64); 4] {
+        let load = iops.saturating_sub(PROBE_IOPS).max(1);
+        self.run(load, SECOND_NS);
+        self.reads.clear();
+        self.writes.clear();
+        self.run(load, 5 * SECOND_NS);
+        UnderLoad::ALL.map(|figure| {
+            let histogram = if figure.is_read { &self.reads } else { &self.writes };
+            let share = Ratio::new(figure.percent, 100).unwrap_or(Ratio::ONE);
+            (figure, histogram.quantile(share).unwrap_or(0) as f64 / 1e3)
+        })
+    }
+
+    /// Issues both for a time: probes at fixed intervals, the load of so many commands a second with exponential gaps.
+    fn run(&mut self, load_iops: u64, length_ns: u64) {
+        let start_ns = self.drive.now().0;
+        let load_gap_ns = SECOND_NS as f64 / load_iops as f64;
+        let (mut probe_ns, mut load_ns) = (0_u64, load_gap_ns * self.exponential());
+        while probe_ns < length_ns {
+            let look_ns = self.drive.now().0 - start_ns + LOOK_NS;
+            let is_full = self.load_tags.is_empty();
+            let load_at_ns = if is_full { look_ns.max(load_ns as u64) } else { load_ns as u64 };
+            self.run_until(Nanos(start_ns + probe_ns.min(load_at_ns)));
+            if probe_ns <= load_at_ns {
+                self.issue_probe();
+                probe_ns += SECOND_NS / PROBE_IOPS;
+            } else if self.issue_load() {
+                load_ns += load_gap_ns * self.exponential();
+            }
+        }
+    }
+
+    /// Issues a command of the probe, or none if too many are outstanding.
+    fn issue_probe(&mut self) {
+        let Some(tag) = self.probe_tags.pop() else { return };
+        self.probes += 1;
+        let kind = if self.probes.is_multiple_of(2) { OpKind::Read } else { OpKind::Write };
+        self.probe_kinds[tag as usize] = kind;
+        self.issue(kind, tag);
+    }
+
+    /// Whether there was a place for a command of the load, which is issued then.
+    fn issue_load(&mut self) -> bool {
+        let Some(tag) = self.load_tags.pop() else { return false };
+        let kind = if self.rng.chance(1, 100) { OpKind::Read } else { OpKind::Write };
+        self.issue(kind, tag);
+        true
+    }
+
+    fn issue(&mut self, kind: OpKind, tag: u32) {
+        let page = self.rng.below(self.span);
+        self.drive.submit(&[page_op(kind, page, 1, tag)]);
+    }
+
+    /// Lets time pass, and takes the commands that have ended.
+    fn run_until(&mut self, time: Nanos) {
+        self.drive.run_until(time);
+        self.out.clear();
+        self.drive.reap(0, &mut self.out);
+        for end in &self.out {
+            let Some(kind) = self.probe_kinds.get(end.tag as usize) else {
+                self.load_tags.push(end.tag);
+                continue;
+            };
+            self.probe_tags.push(end.tag);
+            match kind {
+                OpKind::Read => self.reads.record(end.latency().0),
+                _ => self.writes.record(end.latency().0),
+            }
+        }
+    }
+
+    /// An exponential random number with the mean 1.
+    fn exponential(&mut self) -> f64 {
+        let share = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        -(1.0 - share).ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::procedure::Bench;
+    use super::*;
+
+    #[test]
+    fn an_open_loop_keeps_its_rate_and_counts_probes_alone() {
+        let scale = Ratio::new(1, 1_024).unwrap();
+        let mut bench = Bench::new("micron-7450-max-800gb", &[], scale).unwrap();
+        let span = bench.filled(None);
+        let mut open = OpenLoop::new(bench.drive(), span);
+        open.run(20_000, SECOND_NS);
+        let (reads, writes) = (open.reads.count(), open.writes.count());
+        assert!(reads.abs_diff(5_000) < 50 && writes.abs_diff(5_000) < 50, "{reads} {writes}");
+        let ended = open.drive.telemetry().host_pages - span;
+        assert!(ended.abs_diff(24_800) < 700, "half of the probe and 99% of the load: {ended}");
+    }
+
+    #[test]
+    fn a_load_beyond_the_drive_fills_its_own_places_and_leaves_the_probe_those_it_has() {
+        let scale = Ratio::new(1, 1_024).unwrap();
+        let mut bench = Bench::new("kingston-dc500m-480gb", &[], scale).unwrap();
+        let span = bench.filled(None);
+        let mut open = OpenLoop::new(bench.drive(), span);
+        open.run(300_000, SECOND_NS / 4);
+        assert!(open.load_tags.len() < 32, "{} places are free", open.load_tags.len());
+        let done = open.drive.telemetry().host_pages - span;
+        assert!(done < 25_000, "a quarter of what is asked at most: {done}");
+    }
+}

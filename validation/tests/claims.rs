@@ -1,0 +1,59 @@
+//! Are the files of fingerprints sound, does the page list their claims, and do some of them hold at a
+//! small scale?
+#![allow(missing_docs, reason = "a test")]
+
+use std::path::{Path, PathBuf};
+
+use validation::claim::{Fingerprint, Theme};
+use validation::page::claim_lines;
+use validation::store::Store;
+use validation::verdict::{Verdict, judge};
+
+/// The claims that are tried here: seconds in all.
+const TRIED: [&str; 1] = ["extreme-ii-spare-mean"];
+
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn fingerprints() -> Vec<Fingerprint> {
+    let themes = Theme::read_all(&top().join("drives/fingerprints")).expect("sound files");
+    themes.into_iter().flat_map(|theme| theme.fingerprints).collect()
+}
+
+#[test]
+fn the_page_lists_every_claim() {
+    let page = std::fs::read_to_string(top().join("docs/drives.md")).expect("docs/drives.md");
+    let missing: Vec<_> =
+        fingerprints().iter().map(claim_lines).filter(|lines| !page.contains(lines)).collect();
+    assert!(missing.is_empty(), "`cargo xtask fingerprints` writes these:\n{}", missing.concat());
+    let listed =
+        page.lines().filter(|line| line.starts_with("- `") && !line.starts_with("- `rated-"));
+    assert_eq!(listed.count(), fingerprints().len(), "the page has claims that no file has");
+}
+
+#[test]
+fn every_drive_has_a_model() {
+    let mut unknown: Vec<_> = fingerprints()
+        .iter()
+        .flat_map(|fingerprint| fingerprint.figures.values().map(|found| found.cell.drive.clone()))
+        .filter(|drive| sim::model::built_in(drive).is_none())
+        .collect();
+    unknown.dedup();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn claims_that_permit_scale_hold_below_full_size() {
+    let runs = tempfile::tempdir().unwrap();
+    let store = Store::new(runs.path().to_owned());
+    let all = fingerprints();
+    for id in TRIED {
+        let fingerprint = all.iter().find(|one| one.id == id).expect(id);
+        let scale = fingerprint.scale.as_deref().expect("a scale");
+        let cells: Vec<_> =
+            fingerprint.measurements(Some(scale)).map(|(_, found)| found.cell).collect();
+        let judged = judge(fingerprint, Some(scale), &store.run_all(&cells, 2, &|_, _| ()));
+        assert_eq!(judged.verdict, Verdict::Holds, "{id}: {:?} {:?}", judged.values, judged.failed);
+    }
+}
