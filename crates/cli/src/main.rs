@@ -5,21 +5,26 @@
 #![expect(unreachable_pub, reason = "a program has no users but itself")]
 
 mod args;
-mod cmd;
+mod commands;
+mod cost;
 mod defaults;
 mod failure;
 mod help;
 mod inputs;
+mod job;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests of the engines")]
 #[path = "../../io/tests/support/loops.rs"]
 mod loops;
+mod mapping;
 mod output_file;
+mod page;
 mod parts;
 mod prepare;
 mod quick;
 mod request;
 mod stop;
+mod summary;
 mod ui;
 
 use std::process::ExitCode;
@@ -27,6 +32,7 @@ use std::process::ExitCode;
 use args::advise::AdviseCommand;
 use args::library::LibraryCommand;
 use args::resume::RunCommand;
+use args::runs::RunsVerb;
 use args::{Args, Command, DrivesCommand, Format};
 use defaults::Defaults;
 use failure::Failure;
@@ -66,35 +72,39 @@ fn main() -> ExitCode {
 fn dispatch(args: Args, defaults: &Defaults, taken: &[String]) -> anyhow::Result<u8> {
     taken.iter().for_each(|sentence| talk!("{sentence}"));
     match args.command {
-        Command::List(args) => cmd::about::list::run(&args, defaults),
-        Command::Completions(args) => cmd::about::shell::completions(&args),
-        Command::Man(args) => cmd::about::shell::man(&args),
-        Command::Run(RunCommand::New(args)) => cmd::run::run(&args),
-        Command::Run(RunCommand::Resume(args)) => cmd::run::resume::run(&args),
-        Command::Review(args) => cmd::review::run(&args),
-        Command::Library(LibraryCommand::Build(args)) => cmd::library::build::run(&args),
-        Command::Plan(args) => cmd::plan::run(&args),
-        Command::Compare(args) => cmd::library::compare::run(&args),
-        Command::Show(args) => cmd::show::run(&args),
-        Command::Report(args) => cmd::report::run(&args),
-        Command::Runs(args) => cmd::library::runs::run(&args),
-        Command::Export(args) => cmd::library::export::run(&args),
-        Command::Serve(args) => cmd::bench::serve::run(&args),
-        Command::Site(args) => cmd::bench::site::run(&args),
-        Command::Push(args) => cmd::bench::push::run(&args),
-        Command::Import(command) => cmd::import::run(&command),
-        Command::Restore(args) => cmd::restore::run(&args),
-        Command::Sweep(args) => cmd::run::sweep::run(&args),
-        Command::Fit(args) => cmd::library::fit::run(&args),
-        Command::Lab(command) => cmd::library::lab::run(&command),
-        Command::Selftest(args) => cmd::selftest::run(&args),
-        Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
-        Command::Verify(args) => cmd::verify::run(&args),
-        Command::Expose(args) => cmd::expose::run(&args),
-        Command::Drive(args) => cmd::expose::drive::run(&args),
-        Command::Snapshot(args) => cmd::expose::snapshot::run(&args),
-        Command::Advise(AdviseCommand::Spare(args)) => cmd::advise::run(&args),
-        Command::Workload(command) => cmd::workload::run(&command),
-        Command::Trace(command) => cmd::trace::run(command),
+        Command::List(args) => commands::list::run(&args, defaults),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
+        Command::Run(RunCommand::New(args)) => commands::run::run(&args),
+        Command::Run(RunCommand::Resume(args)) => commands::run::resume::run(&args),
+        Command::Review(args) => commands::review::run(&args),
+        Command::Library(LibraryCommand::Build(args)) => commands::library::build::run(&args),
+        Command::Plan(args) => commands::plan::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Runs(args) => match args.verb {
+            None => commands::library::list::run(&args.list),
+            Some(RunsVerb::Rm(args)) => commands::library::rm::run(&args),
+            Some(RunsVerb::Note(args)) => commands::library::note::run(&args),
+        },
+        Command::Export(args) => commands::library::export::run(&args),
+        Command::Serve(args) => commands::library::serve::run(&args),
+        Command::Site(args) => commands::library::site::run(&args),
+        Command::Push(args) => commands::library::push::run(&args),
+        Command::Import(command) => commands::library::import::run(&command),
+        Command::Restore(args) => commands::restore_settings::run(&args),
+        Command::Sweep(args) => commands::sim::sweep::run(&args),
+        Command::Fit(args) => commands::sim::fit::run(&args),
+        Command::Lab(command) => commands::lab::run(&command),
+        Command::Selftest(args) => commands::selftest::run(&args),
+        Command::Drives(DrivesCommand::Check(args)) => commands::sim::check::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
+        Command::Expose(args) => commands::sim::expose::run(&args),
+        Command::Drive(args) => commands::sim::control::run(&args),
+        Command::Snapshot(args) => commands::sim::save::run(&args),
+        Command::Advise(AdviseCommand::Spare(args)) => commands::advise::run(&args),
+        Command::Workload(command) => commands::workload::run(&command),
+        Command::Trace(command) => commands::trace::run(command),
     }
 }

@@ -14,8 +14,8 @@ use run::suite::{QUICK_SPAN, Review, ReviewEntry};
 use run::{Outcome, RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
-use crate::cmd::plan::{self, Cost};
-use crate::cmd::run::{Call, Done, Job, Origin, one_of};
+use crate::cost::{self, Cost};
+use crate::job::{Call, Done, Job, Origin, one_of};
 use crate::prepare::{self, Looked, Prepared};
 use crate::quick::fitting;
 use crate::request;
@@ -146,13 +146,13 @@ fn part(
     let settings = fitting(entry.settings, &described.identity);
     let mut run_args = run_args(args, test, &settings, meter);
     run_args.test.quick = review == Review::Quick;
-    let request = plan::request(&run_args.test, span);
+    let request = request::of_test(&run_args.test, span);
     let planned = run::session::plan(&request, &described.identity, &described.limits)?;
-    let purge = plan::purge_of(described, &planned, args.common.purge);
+    let purge = cost::purge_of(described, &planned, args.common.purge);
     Ok(Part {
         args: run_args,
         job: Job::new(spec.clone(), span, &planned, described),
-        cost: plan::total_cost(&planned, plan::overwritten_bytes(described, purge)),
+        cost: cost::total_cost(&planned, cost::overwritten_bytes(described, purge)),
         capacity_bytes,
         model: described.identity.details.get(Identity::CHECKSUM).cloned(),
     })
@@ -275,7 +275,7 @@ mod tests {
         for (name, _) in sim::model::BUILT_IN {
             let (identity, limits) = io::engine::sim::describe("sim:", name, &[]).unwrap();
             let waf = run_args(&suite(&[]), "waf".parse().unwrap(), "", None);
-            let request = plan::request(&waf.test, SpanRequest::Default);
+            let request = request::of_test(&waf.test, SpanRequest::Default);
             let plan = run::session::plan(&request, &identity, &limits).unwrap();
             let scale = plan.phases().find_map(|phase| match phase.action {
                 run::suite::Action::PurgeToScale(scale) => Some(scale.to_string()),

@@ -4,11 +4,11 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use ::target::{IoError, PurgeMethod, TargetSpec};
-use study::prepare;
+use study::prepare::{self, restore_left_behind};
 
 use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
-use crate::cmd::restore;
 use crate::failure::Failure;
+use crate::ui::out::talk;
 
 pub use study::prepare::{Candidate, Prepared, parse};
 
@@ -99,7 +99,7 @@ impl Looked {
     /// The first objection to any of them; nothing has changed then.
     pub fn hold(self) -> Result<Prepared, IoError> {
         let prepared = self.0.hold()?;
-        restore::before_a_run();
+        restore_settings();
         Ok(prepared)
     }
 }
@@ -109,5 +109,16 @@ impl Deref for Looked {
 
     fn deref(&self) -> &prepare::Looked {
         &self.0
+    }
+}
+
+/// Restores the settings that an earlier run left changed; otherwise this run would treat them as
+/// the original ones.
+pub fn restore_settings() {
+    for outcome in restore_left_behind() {
+        match outcome {
+            Ok(words) => talk!("restored: {words}"),
+            Err(error) => talk!("warning: {}", Failure::from_error(&error.into()).message),
+        }
     }
 }

@@ -1,0 +1,165 @@
+//! `ssdlab library build`: the suite for every drive model, into one library.
+//!
+//! It continues where it stopped: a complete run of the same request by this version on the same
+//! model is not repeated. One drive comes after the other, so that a library in progress contains
+//! whole drives.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use ::target::TargetSpec;
+use run::suite::Review;
+use run::{RunError, TOOL_VERSION};
+
+use crate::args::Format;
+use crate::args::library::BuildArgs;
+use crate::failure::{EXIT_DONE, Failure};
+use crate::job::report::exit_code;
+use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
+use crate::prepare::{self, Looked, Wish};
+use crate::stop;
+use crate::ui::out::{data, talk};
+use crate::ui::progress::Progress;
+use study::pool::Limits;
+
+/// The runs of a library, planned.
+struct Build {
+    parts: Vec<Part>,
+    left_out: Vec<String>,
+    completed: Completed,
+}
+
+pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
+    let suite = args.suite();
+    let looked = prepare::look(drives(args)?, Wish::of_runs(&suite.common, &suite.drive))?;
+    let too_large = too_large(&looked);
+    let looked = looked.only(|spec| !too_large.iter().any(|(large, _)| large == spec));
+    let form = if args.quick { Review::Quick } else { Review::Full };
+    let (mut parts, mut left_out) = parts(&suite, |_| form, &looked)?;
+    left_out.extend(too_large.into_iter().map(|(_, reason)| reason));
+    in_batches(&mut parts, &looked);
+    let completed = Completed::read(&args.library, |run| run.tool_version == TOOL_VERSION);
+    let build = Build { parts, left_out, completed };
+    announce(args, &build);
+    if args.plan {
+        print(args, &build, &[], &[]);
+        return Ok(EXIT_DONE);
+    }
+    let prepared = looked.hold()?;
+    let interrupted = stop::button()?;
+    let progress = Progress::new(args.quiet);
+    let limits = Limits::new(args.jobs.jobs);
+    let around = Surroundings {
+        prepared: &prepared,
+        interrupted: &interrupted,
+        progress: &progress,
+        limits,
+    };
+    let carried = carry_out(&build.parts, &build.completed, &build.left_out, around);
+    progress.finish();
+    let (mut dirs, mut failures) = (Vec::new(), Vec::new());
+    for (part, done) in build.parts.iter().zip(carried) {
+        match done {
+            None => {}
+            Some(Ok(outcome)) => {
+                let failure = outcome.failure.map(anyhow::Error::from);
+                failures.extend(failure.map(|error| Failure::from_error(&error)));
+                dirs.push(outcome.dir);
+            }
+            Some(Err(error)) => {
+                let failure = Failure::from_error(&error);
+                let what = without(&part.job.spec, part.args.test.test, &failure.message);
+                failures.push(Failure { message: what, ..failure });
+            }
+        }
+    }
+    print(args, &build, &dirs, &failures);
+    Ok(exit_code(&failures, interrupted.load(Ordering::Relaxed)))
+}
+
+/// The simulated drives of the selected models.
+fn drives(args: &BuildArgs) -> anyhow::Result<Vec<TargetSpec>> {
+    let names = sim::model::BUILT_IN.iter().map(|(name, _)| *name);
+    let is_wanted = |name: &&str| {
+        args.drives.is_empty() || args.drives.iter().any(|pattern| pattern.matches(name))
+    };
+    let scale = if args.scale.complement().is_zero() {
+        String::new()
+    } else {
+        format!("?scale={}", args.scale)
+    };
+    let texts: Vec<_> = names.filter(is_wanted).map(|name| format!("sim:{name}{scale}")).collect();
+    if texts.is_empty() {
+        let patterns: Vec<_> = args.drives.iter().map(glob::Pattern::as_str).collect();
+        return Err(RunError::Usage(format!(
+            "no drive model matches `--drives {}`; `ssdlab list drives` shows all names",
+            patterns.join(" ")
+        ))
+        .into());
+    }
+    Ok(prepare::parse(&texts)?)
+}
+
+/// The drives that cannot be simulated here, each with the reason.
+fn too_large(looked: &Looked) -> Vec<(TargetSpec, String)> {
+    let obstacle = |target: &prepare::Candidate| {
+        let first = target.described.obstacles.first()?;
+        Some((target.spec.clone(), format!("{}: {first}", target.spec)))
+    };
+    looked.targets().iter().filter_map(obstacle).collect()
+}
+
+/// One drive after the other.
+fn in_batches(parts: &mut [Part], looked: &Looked) {
+    for part in parts {
+        let mut targets = looked.targets().iter();
+        let place = targets.position(|target| target.spec == part.job.spec);
+        part.job.set_batch(place.unwrap_or_default());
+    }
+}
+
+fn announce(args: &BuildArgs, build: &Build) {
+    if args.quiet {
+        return;
+    }
+    build.left_out.iter().for_each(|reason| talk!("left out: {reason}"));
+    let (runs, complete) = (build.parts.len(), build.complete());
+    talk!(
+        "{runs} runs of {} drives in {}: {complete} are complete, {} are to do",
+        build.drives(),
+        args.library.display(),
+        runs - complete
+    );
+}
+
+impl Build {
+    fn complete(&self) -> usize {
+        self.parts.iter().filter(|part| self.completed.of(part).is_some()).count()
+    }
+
+    fn drives(&self) -> usize {
+        let mut specs: Vec<_> = self.parts.iter().map(|part| &part.job.spec).collect();
+        specs.dedup();
+        specs.len()
+    }
+}
+
+fn print(args: &BuildArgs, build: &Build, dirs: &[PathBuf], failures: &[Failure]) {
+    failures.iter().for_each(|failure| talk!("error: {}", failure.message));
+    let (runs, reused, drives) = (build.parts.len(), build.complete(), build.drives());
+    match args.format {
+        Format::Json => data!(
+            "{}",
+            serde_json::json!({
+                "library": args.library, "drives": drives, "runs": runs, "runs_reused": reused,
+                "run_dirs": dirs, "left_out": build.left_out,
+                "error": failures.first(), "errors": failures,
+            })
+        ),
+        Format::Text if args.plan => data!("{} runs of {drives} drives", runs - reused),
+        Format::Text => {
+            data!("{} of {runs} runs of {drives} drives, {reused} of them from before", dirs.len());
+            data!("{}", args.library.display());
+        }
+    }
+}

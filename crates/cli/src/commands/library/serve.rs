@@ -1,0 +1,66 @@
+//! `ssdlab serve`: the Bench over HTTP, until Ctrl-C.
+
+use std::net::SocketAddr;
+
+use ::target::IoError;
+use serve::{Config, Refreshed, Token, UPLOAD_BYTES_MAX};
+
+use crate::args::Format;
+use crate::args::bench::ServeArgs;
+use crate::failure::EXIT_DONE;
+use crate::page::load_page;
+use crate::stop;
+use crate::ui::out::{data, talk};
+
+pub fn run(args: &ServeArgs) -> anyhow::Result<u8> {
+    check_address(args)?;
+    let token = args.token_file.as_deref().map(Token::read).transpose()?;
+    let takes_uploads = token.is_some();
+    let config = Config {
+        library: args.bench.library.clone(),
+        listen: args.listen,
+        token,
+        upload_bytes_max: UPLOAD_BYTES_MAX,
+        title: args.bench.title.clone(),
+        page: load_page(args.bench.web.as_deref())?.bench()?,
+    };
+    let stop = stop::button()?;
+    serve::serve(config, &stop, |address, refreshed| {
+        tell(args, address, refreshed, takes_uploads);
+    })?;
+    talk!("stopped");
+    Ok(EXIT_DONE)
+}
+
+/// Other machines reach the server only if the user said so.
+fn check_address(args: &ServeArgs) -> Result<(), IoError> {
+    if args.listen.ip().is_loopback() {
+        return Ok(());
+    }
+    let address = args.listen;
+    if !args.public {
+        return Err(IoError::Usage(format!(
+            "{address} can be reached by other machines, which can then read the library; \
+             `--public` permits it, and 127.0.0.1 is this machine only"
+        )));
+    }
+    if args.token_file.is_none() && !args.read_only {
+        return Err(IoError::Usage(format!(
+            "on {address} say who may upload: `--token-file FILE` for those with the token, or \
+             `--read-only` for nobody"
+        )));
+    }
+    Ok(())
+}
+
+fn tell(args: &ServeArgs, address: SocketAddr, refreshed: Refreshed, takes_uploads: bool) {
+    let library = args.bench.library.display();
+    let uploads = if takes_uploads { "uploads with the token" } else { "no uploads" };
+    talk!("library {library}: {} new or changed runs read; {uploads}", refreshed.read);
+    talk!("Ctrl-C stops the server");
+    let url = format!("http://{address}");
+    match args.bench.format {
+        Format::Json => data!("{}", serde_json::json!({ "url": url })),
+        Format::Text => data!("{url}"),
+    }
+}
