@@ -213,7 +213,7 @@ impl Defaults {
 }
 
 /// The arguments of the command at the end of the path.
-fn leaf(matches: &ArgMatches) -> &ArgMatches {
+pub fn leaf(matches: &ArgMatches) -> &ArgMatches {
     let mut leaf = matches;
     while let Some((_, below)) = leaf.subcommand() {
         leaf = below;
@@ -294,8 +294,8 @@ mod tests {
     use clap::{CommandFactory, FromArgMatches};
 
     use super::*;
-    use crate::args::resume::RunCommand;
-    use crate::args::{Args, Command as Verb};
+    use crate::commands::run::RunCommand;
+    use crate::{Args, Command as Verb};
 
     fn of(variables: &[(&str, &str)]) -> anyhow::Result<Defaults> {
         let variable = |name: &str| {

@@ -245,7 +245,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::{Args, Command};
+    use crate::{Args, Command};
 
     fn suite(words: &[&str]) -> SuiteArgs {
         let words = ["ssdlab", "review", "null:"].iter().chain(words);

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use base::Ratio;
+use clap::Args as ClapArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use result::compare::{
-    Comparison, Condition, Figure, Group, LeftOut, NEGLIGIBLE, Outcome, Question, THRESHOLD,
-    compare, left_out,
+    Across, Comparison, Condition, Figure, Group, LeftOut, NEGLIGIBLE, Outcome, Question,
+    THRESHOLD, compare, left_out,
 };
 use result::metrics::{Unit, find};
 use result::schema::Run;
@@ -12,13 +15,50 @@ use result::stats::words::percent;
 use result::store::{self, RunDir, StoreError, nearest, resolve_run};
 use run::RunError;
 
-use crate::args::Format;
-use crate::args::compare::CompareArgs;
+use crate::args::{Format, PlaceArgs, whole};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::summary::graphed_iops;
 use crate::ui::out::data;
 use crate::ui::plot::{Bar, print_bars, print_scatter};
 use crate::ui::table::{self, figure};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab compare label:before label:after  # is it worse, beyond noise?
+  ssdlab compare baseline-runs latest --threshold 5% --metric iops_steady_mean
+  ssdlab compare label:a label:b --format json";
+
+/// Arguments of `compare`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct CompareArgs {
+    /// Runs to compare with: `label:NAME`, a directory of runs, or runs by path, name, start of a
+    /// name or `latest`, with commas between
+    #[arg(value_name = "A")]
+    pub a: String,
+    /// Runs to judge: is B worse than A?
+    #[arg(value_name = "B")]
+    pub b: String,
+    /// Smallest relative difference that counts, e.g. `5%`. Without it 3%, or 1% where repeated
+    /// runs show that the difference is no noise
+    #[arg(long, value_name = "SHARE")]
+    pub threshold: Option<Ratio>,
+    /// The one condition in which A and B differ; anything else that differs is refused or named
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        value_parser = PossibleValuesParser::new(Across::NAMES).try_map(|name| name.parse::<Across>())
+    )]
+    pub across: Option<Across>,
+    /// Only this metric, e.g. `iops_steady_mean`; repeatable
+    #[arg(long = "metric", value_name = "METRIC")]
+    pub metrics: Vec<String>,
+    /// Seed of the intervals
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
 
 /// Figures that are drawn as bars.
 const BARS_SHOWN: usize = 5;

@@ -2,17 +2,29 @@
 
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, Command, ValueHint};
+use clap::{Arg, Args as ClapArgs, Command, ValueHint};
 use clap_complete::Shell;
 use run::Test;
 use sim::model::BUILT_IN;
 
-use crate::args::LISTS;
-use crate::args::shell::CompletionsArgs;
-use crate::defaults::Defaults;
+use crate::commands::list::LISTS;
 use crate::failure::EXIT_DONE;
-use crate::help;
 use crate::ui::out::data;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab completions bash > ~/.local/share/bash-completion/completions/ssdlab
+  ssdlab completions zsh > ~/.zfunc/_ssdlab
+  ssdlab completions fish > ~/.config/fish/completions/ssdlab.fish";
+
+/// Arguments of `completions`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct CompletionsArgs {
+    /// Shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
 
 /// Commands whose first words are a test and targets, for fish.
 const WITH_TEST: &str = "__fish_seen_subcommand_from run plan";
@@ -20,8 +32,8 @@ const WITH_TEST: &str = "__fish_seen_subcommand_from run plan";
 const WITH_TARGET: &str = "__fish_seen_subcommand_from run plan review expose verify";
 
 /// Prints the script for a shell.
-pub fn run(args: &CompletionsArgs) -> anyhow::Result<u8> {
-    let mut command = completable(help::command(&Defaults::built_in()));
+pub fn run(args: &CompletionsArgs, command: Command) -> anyhow::Result<u8> {
+    let mut command = completable(command);
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "ssdlab", &mut script);
     let script = String::from_utf8(script).context("the script is no text")?;
@@ -71,12 +83,14 @@ fn with_names(command: &str, arg: Arg) -> Arg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::defaults::Defaults;
+    use crate::{Args, help};
 
     #[test]
     fn every_shell_completes_commands_tests_and_drives() {
         for shell in [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::PowerShell, Shell::Zsh] {
             let mut script = Vec::new();
-            let mut command = completable(help::command(&Defaults::built_in()));
+            let mut command = completable(help::command::<Args>(&Defaults::built_in()));
             clap_complete::generate(shell, &mut command, "ssdlab", &mut script);
             let script = String::from_utf8(script).unwrap();
             assert!(script.contains("library") && script.contains("engine"), "{shell}");

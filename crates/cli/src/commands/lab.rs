@@ -2,11 +2,61 @@
 //! program of Python.
 
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use clap::{Args as ClapArgs, Subcommand};
 use run::RunError;
 
-use crate::args::study::lab::{LabArgs, LabCommand};
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab lab show
+  ssdlab lab start --head
+  ssdlab lab start --address HOST:6379";
+
+const OF_SHOW: &str = "\
+Examples:
+  ssdlab lab show
+  ssdlab lab show --python .venv/bin/python
+  ssdlab lab show --drive bench=file:/srv/bench";
+
+const OF_START: &str = "\
+Examples:
+  ssdlab lab start --head
+  ssdlab lab start --address HOST:6379
+  ssdlab lab start --address HOST:6379 --drive bench=file:/srv/bench -- --num-cpus 8";
+
+/// The verbs of a lab of several hosts; `docs/runs/python.md` describes it.
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub enum LabCommand {
+    /// Print the free drives of this host and the command that registers them; changes nothing
+    #[command(after_help = OF_SHOW)]
+    Show(LabArgs),
+    /// Join a Ray cluster with the drives of this host
+    #[command(after_help = OF_START)]
+    Start(LabArgs),
+}
+
+/// Arguments of `lab show` and `lab start`.
+#[derive(Debug, ClapArgs)]
+pub struct LabArgs {
+    /// Python with the packages ssdlab and ray
+    #[arg(long, value_name = "PROGRAM", default_value = "python3")]
+    pub python: PathBuf,
+    /// Begin a cluster
+    #[arg(long, conflicts_with = "address")]
+    pub head: bool,
+    /// Head of the cluster to join
+    #[arg(long, value_name = "HOST:PORT")]
+    pub address: Option<String>,
+    /// Further target, such as bench=file:/srv/bench; repeatable
+    #[arg(long = "drive", value_name = "NAME=TARGET")]
+    pub further: Vec<String>,
+    /// Arguments of `ray start`, after `--`
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub ray: Vec<String>,
+}
 
 pub fn run(command: &LabCommand) -> anyhow::Result<u8> {
     let (verb, args) = match command {

@@ -5,6 +5,7 @@ mod test;
 
 use ::target::TargetSpec;
 use base::Facts;
+use clap::Args as ClapArgs;
 use device::DeviceReport;
 use device::describe::report as discover;
 use device::host::shell::quoted;
@@ -12,12 +13,75 @@ use run::Test;
 use serde_json::{Map, Value, json};
 use sim::model::{BUILT_IN, HOSTS, HostProfile};
 
-use crate::args::{Format, ListArgs, Listed};
+use crate::args::Format;
 use crate::commands::workload;
 use crate::defaults::Defaults;
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab list devices
+  ssdlab list waf  # one test: its keys, metrics and targets
+  ssdlab list sim:samsung-840-pro-256gb  # all facts of a simulated drive
+  ssdlab list config  # defaults, and where they come from";
+
+/// One of the lists of `list`, or one simulated drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Real devices.
+    Devices,
+    /// Drive models.
+    Drives,
+    /// Hosts of simulated drives.
+    Hosts,
+    /// Tests.
+    Tests,
+    /// Workloads that come with ssdlab.
+    Workloads,
+    /// Defaults of the user.
+    Config,
+    /// One test.
+    Test(Test),
+    /// The simulated drive of this target string.
+    Drive(String),
+}
+
+/// Arguments of `list`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct ListArgs {
+    /// One list: devices, drives, hosts, tests or workloads; config: the defaults of this user; or one thing: a test
+    /// such as `waf`, a simulated drive by sim:NAME. Default: all lists
+    #[arg(value_name = "LIST", value_parser = parse_listed)]
+    pub listed: Option<Listed>,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// The lists by their words.
+pub const LISTS: [(&str, Listed); 6] = [
+    ("devices", Listed::Devices),
+    ("drives", Listed::Drives),
+    ("hosts", Listed::Hosts),
+    ("tests", Listed::Tests),
+    ("workloads", Listed::Workloads),
+    ("config", Listed::Config),
+];
+
+fn parse_listed(text: &str) -> Result<Listed, String> {
+    if text.starts_with("sim:") {
+        return Ok(Listed::Drive(text.to_owned()));
+    }
+    let list = LISTS.into_iter().find(|(word, _)| *word == text).map(|(_, list)| list);
+    let found = list.or_else(|| text.parse().ok().map(Listed::Test));
+    found.ok_or_else(|| {
+        let words = LISTS.map(|(word, _)| word).join(", ");
+        format!("expected {words}, a test such as consistency, or sim:NAME")
+    })
+}
 
 /// Longest text of a fact in the list of all models, in characters.
 const FACT_CHARS_MAX: usize = 40;

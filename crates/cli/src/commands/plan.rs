@@ -2,6 +2,7 @@
 //! duration. Changes nothing, and exits with the code of the run.
 
 use ::target::PurgeMethod;
+use clap::Args as ClapArgs;
 use io::open::Described;
 use run::session::{Plan, plan};
 use run::suite::PhaseSpec;
@@ -10,12 +11,25 @@ use crate::args::{Format, RunArgs};
 use crate::cost::{Cost, cost, drive_writes, overwritten_bytes, purge_of, total_cost, volume};
 use crate::failure::{EXIT_DONE, Failure};
 use crate::prepare::{self, Wish};
-use crate::quick;
-use crate::request;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
+use crate::{quick, request};
 
-pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab plan consistency /dev/nvme1n1
+  ssdlab plan waf sim:samsung-840-pro-256gb --set 'patterns=uniform;zipf(0.8)'
+  ssdlab plan corners /dev/sdb --span 64GiB --format json";
+
+/// Arguments of `plan`: those of `run`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
     let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
     let args = &quick::filled(args, &looked)?;
     let (mut documents, mut totals) = (Vec::new(), Vec::new());

@@ -1,14 +1,46 @@
 //! `ssdlab report`: runs as one self-contained page.
 
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
 use result::report::build;
 use result::store::{RunDir, resolve_run};
 
-use crate::args::{Format, ReportArgs};
+use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::page::words::{self, Words};
 use crate::page::{load_page, write_page};
 use crate::ui::out::data;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab report latest
+  ssdlab report ssdlab-runs/* -o all.html --title 'Bay 3'
+  ssdlab report latest --words words.md";
+
+/// Arguments of `report`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportArgs {
+    /// Runs: path, name, start of a name, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// File to write
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// Heading of the page; default: the common properties of its runs
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Page from this file instead of the built-in one
+    #[arg(long, value_name = "FILE")]
+    pub web: Option<PathBuf>,
+    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
 
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();

@@ -2,11 +2,27 @@
 //! kernel's block tracer after a killed recording. `run`, `review` and `trace record` do the same
 //! when they start.
 
+use clap::Args as ClapArgs;
 use study::prepare::restore_left_behind;
 
-use crate::args::{Format, RestoreArgs};
+use crate::args::Format;
 use crate::failure::{EXIT_DONE, Failure};
 use crate::ui::out::{data, talk};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab restore
+  ssdlab restore --format text
+  ssdlab restore --format json";
+
+/// Arguments of `restore`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct RestoreArgs {
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
     let (mut restored, mut failures) = (Vec::new(), Vec::new());

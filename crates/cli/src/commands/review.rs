@@ -10,26 +10,67 @@ use std::sync::atomic::Ordering;
 
 use ::target::{IoError, TargetSpec};
 use base::Nanos;
+use clap::Args as ClapArgs;
 use result::report::{Page, Report, build};
 use result::schema::{Run, VerdictOutcome};
 use result::store::RunDir;
 use run::RunError;
 use run::suite::Review;
+use study::pool::Limits;
 
-use crate::args::{Format, ReviewArgs};
+use crate::args::{Format, SuiteArgs};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
 use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
-use crate::page;
 use crate::page::words::{self, Words};
 use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
 use crate::prepare::{self, Wish};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
-use crate::{request, stop};
-use study::pool::Limits;
+use crate::{page, request, stop};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab review sim:samsung-840-pro-256gb -o review.html
+  ssdlab review /dev/nvme1n1 --erase SERIAL --full --resume
+  ssdlab review /dev/sdb --erase SERIAL --only trim,corners --set trim.torture=5m";
+
+/// Arguments of `review`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct ReviewArgs {
+    /// Targets, as for `run`
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Minutes: short tests within 4 GiB (the default for real targets)
+    #[arg(long, conflicts_with_all = ["full", "pts"])]
+    pub quick: bool,
+    /// Every test as published (the default for simulated drives)
+    #[arg(long, conflicts_with = "pts")]
+    pub full: bool,
+    /// The tests of the SNIA PTS instead
+    #[arg(long)]
+    pub pts: bool,
+    /// Reuse runs that the same request has completed in this library
+    #[arg(long)]
+    pub resume: bool,
+    /// Page to write
+    #[arg(long, short, value_name = "FILE", default_value = "review.html")]
+    pub output: PathBuf,
+    /// Heading of the page
+    #[arg(long, default_value = "SSD review")]
+    pub title: String,
+    /// Page from this file instead of the built-in one
+    #[arg(long, value_name = "FILE")]
+    pub web: Option<PathBuf>,
+    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+}
 
 /// The first line of a quick review.
 const QUICK: &str =

@@ -2,14 +2,105 @@
 
 pub mod resume;
 
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use result::schema::{self, Invocation};
+use resume::ResumeArgs;
 use run::RunError;
 
-use crate::args::RunArgs;
+use crate::args::{JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out, unix_ns};
 use crate::prepare::{self, Looked, Wish};
-use crate::quick;
-use crate::request;
+use crate::{quick, request};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab run consistency /dev/nvme1n1 --erase SERIAL --spare default,25%
+  ssdlab run trim 'sim:sandisk-extreme-ii-480gb?scale=1/64' --set torture=5m
+  ssdlab run load-latency /dev/nvme1n1 --erase SERIAL --quick
+  ssdlab run workload 'file:disk?size=8GiB' --workload oltp --expect 'latency_ns_p99 <= 5ms'
+  ssdlab run --resume  # the rest of the latest call";
+
+/// Id and name of the option that separates the two forms.
+const RESUME: &str = "resume";
+
+/// Arguments that define a run; a continued run takes them from its request.
+const SAID_AT_FIRST: [&str; 22] = [
+    "test",
+    "targets",
+    "spare",
+    "span",
+    "purge",
+    "meter",
+    "ios",
+    "settings",
+    "quick",
+    "workload",
+    "seed",
+    "read_only",
+    "workers",
+    "cpu",
+    "engine",
+    "facts",
+    "label",
+    "note",
+    "tags",
+    "repeat",
+    "interleave",
+    "expect",
+];
+
+/// The two forms of `run`.
+#[derive(Debug)]
+pub enum RunCommand {
+    /// A test from its beginning.
+    New(Box<RunArgs>),
+    /// The rest of earlier runs.
+    Resume(ResumeArgs),
+}
+
+impl Args for RunCommand {
+    fn augment_args(command: Command) -> Command {
+        let optional = |arg: Arg| arg.required(false).required_unless_present(RESUME);
+        let resume = Arg::new(RESUME)
+            .long(RESUME)
+            .value_name("RUN")
+            .num_args(0..=1)
+            .default_missing_value("latest")
+            .conflicts_with_all(SAID_AT_FIRST)
+            .help(
+                "Continue the runs of an earlier call that ended early or never began: path or name of \
+                 one of them; without, the latest run of the library",
+            );
+        let command = RunArgs::augment_args(command).arg(resume).after_help(EXAMPLES);
+        command.mut_arg("test", optional).mut_arg("targets", optional)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RunCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let Some(run) = matches.get_one::<String>(RESUME) else {
+            return RunArgs::from_arg_matches(matches).map(|args| Self::New(Box::new(args)));
+        };
+        Ok(Self::Resume(ResumeArgs {
+            run: run.clone(),
+            erase: matches.get_many("erase").into_iter().flatten().cloned().collect(),
+            erase_signatures: matches.get_flag("erase_signatures"),
+            library: matches.get_one("library").cloned().unwrap_or_default(),
+            quiet: matches.get_flag("quiet"),
+            format: matches.get_one("format").copied().unwrap_or_default(),
+            jobs: JobsArg { jobs: matches.get_one("jobs").copied() },
+        }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;

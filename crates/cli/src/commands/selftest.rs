@@ -7,15 +7,34 @@ use std::time::Instant;
 use ::target::Target;
 use ::target::null::NullTarget;
 use base::{Nanos, OpKind};
+use clap::Args as ClapArgs;
 use device::host::clock::MonotonicClock;
 use load::{Generator, Order, Workload};
 use run::drive::drive;
 use run::recorder::Recorder;
 
-use crate::args::{Format, SelftestArgs};
+use crate::args::{Format, whole};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, count};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab selftest
+  ssdlab selftest --seconds 10
+  ssdlab selftest --format json";
+
+/// Arguments of `selftest`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct SelftestArgs {
+    /// Seconds for each measurement
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 60>)]
+    pub seconds: u32,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 const QUEUE_DEPTHS: [u32; 3] = [1, 32, 128];
 const CAPACITY_BYTES: u64 = 1 << 40;

@@ -2,14 +2,32 @@
 
 mod ranking;
 
+use clap::Args as ClapArgs;
 use result::stats::difference::differences;
 use result::store::{RunDir, resolve_run};
 
-use crate::args::{Format, ShowArgs};
+use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::summary::{graphed_iops, print_summary};
 use crate::ui::out::data;
 use crate::ui::plot::print_scatter;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab show latest
+  ssdlab show 20261124 latest  # two runs, and their difference
+  ssdlab show latest --library peers --format json";
+
+/// Arguments of `show`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct ShowArgs {
+    /// Runs: path, name, start of a name, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
 
 pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();

@@ -2,26 +2,197 @@
 
 mod comparison;
 mod info;
+mod input;
 mod record;
 mod show;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use load::trace::export::export;
-use load::trace::store::{TraceReader, TraceWriter};
+use base::{Bytes, Ratio};
+use clap::{Args as ClapArgs, Subcommand};
+use info::TraceInfoArgs;
+use input::{TraceInput, judge, open, open_apart, parse, write_trace};
+use load::trace::export::{ExportFormat, export};
+use load::trace::store::TraceReader;
 use load::trace::synth::model::Learner;
 use load::trace::synth::{Scenario, Synth};
-use load::trace::{Addresses, ImportOptions, Layout, Source, TraceError, TraceInfo};
+use load::trace::{Addresses, Source, TraceError, TraceInfo};
+use record::TraceRecordArgs;
+use run::Test;
 
-use crate::args::Format;
-use crate::args::trace::{
-    TraceCommand, TraceConvertArgs, TraceImportArgs, TraceInput, TraceSynthArgs,
-};
+use crate::args::{CommonArgs, DriveArgs, Format, RunArgs, parse_setting, whole};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::ui::out::{data, talk};
 use crate::ui::table::bytes;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab trace record /dev/nvme0n1 -o work.trace --duration 10m
+  ssdlab trace info work.trace
+  ssdlab trace replay work.trace sim:samsung-840-pro-256gb";
+
+const OF_INFO: &str = "\
+Examples:
+  ssdlab trace info msr-cambridge.csv.gz
+  ssdlab trace info 'synth:light-2011?scale=1/10'
+  ssdlab trace info disks.csv --from csv:time=us,op,offset=bytes,length=bytes --format json";
+
+const OF_IMPORT: &str = "\
+Examples:
+  ssdlab trace import blk.blktrace.0 -o work.trace
+  ssdlab trace import msr.csv --stream 1,2 --streams overlay -o two.trace
+  ssdlab trace import log.iolog --wait-unit doc -o work.trace";
+
+const OF_CONVERT: &str = "\
+Examples:
+  ssdlab trace convert work.trace --to iolog -o work.iolog
+  ssdlab trace convert msr.csv --stream 3 --to msr -o disk-3.csv
+  ssdlab trace convert synth:light-2011 --to blkparse -o light.txt";
+
+const OF_SYNTH: &str = "\
+Examples:
+  ssdlab trace synth destroyer-2013 -o destroyer.trace
+  ssdlab trace synth heavy-2011 --scale 1/10 --seed 7 -o heavy.trace
+  ssdlab trace synth ./my-scenario.toml -o my.trace";
+
+const OF_MODEL: &str = "\
+Examples:
+  ssdlab trace model work.trace -o like-work.toml
+  ssdlab trace model msr.csv --stream 3 -o disk-3.toml
+  ssdlab trace model work.trace -o like-work.toml --format json";
+
+const OF_RECORD: &str = "\
+Examples:
+  ssdlab trace record /dev/nvme0n1 --duration 10m -o work.trace
+  ssdlab trace record /dev/nvme0n1 -o work.trace  # until Ctrl-C
+  ssdlab trace record /dev/sda --event issue -o work.trace";
+
+const OF_REPLAY: &str = "\
+Examples:
+  ssdlab trace replay work.trace sim:samsung-840-pro-256gb
+  ssdlab trace replay synth:light-2011 /dev/nvme1n1 --erase SERIAL --idle cap:25ms
+  ssdlab trace replay work.trace 'file:disk?size=8GiB' --form open --mapping wrap";
+
+/// The verbs for traces.
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub enum TraceCommand {
+    /// Print statistics of a trace: counts, sizes, queue depths, sequential share, footprint, idle
+    /// times
+    #[command(after_help = OF_INFO)]
+    Info(TraceInfoArgs),
+    /// Read a trace of another tool into an ssdlab trace
+    #[command(after_help = OF_IMPORT)]
+    Import(TraceImportArgs),
+    /// Write a trace in a format of another tool
+    #[command(after_help = OF_CONVERT)]
+    Convert(TraceConvertArgs),
+    /// Make a trace whose statistics equal published ones: heavy-2011, light-2011, destroyer-2013
+    #[command(after_help = OF_SYNTH)]
+    Synth(TraceSynthArgs),
+    /// Learn a scenario from a trace, for similar work: `synth` with the file, longer or scaled
+    #[command(after_help = OF_MODEL)]
+    Model(TraceImportArgs),
+    /// Record the commands of a running system to a device, with the kernel's block tracer (needs
+    /// root)
+    #[command(after_help = OF_RECORD)]
+    Record(TraceRecordArgs),
+    /// Replay a trace on targets; the same as `ssdlab run replay TARGET --set trace=TRACE`
+    #[command(after_help = OF_REPLAY)]
+    Replay(Box<TraceReplayArgs>),
+}
+
+/// Arguments of `trace import` and `trace model`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceImportArgs {
+    #[command(flatten)]
+    pub input: TraceInput,
+    /// File to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Arguments of `trace convert`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceConvertArgs {
+    #[command(flatten)]
+    pub input: TraceInput,
+    /// Format to write: iolog (version 3), msr, blkparse
+    #[arg(long, value_name = "FORMAT", value_parser = parse::<ExportFormat>)]
+    pub to: ExportFormat,
+    /// File to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Arguments of `trace synth`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceSynthArgs {
+    /// heavy-2011, light-2011, destroyer-2013, or the path of a scenario file (TOML)
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Trace file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Scale of all totals, e.g. `1/10`
+    #[arg(long, value_name = "SHARE", default_value = "1")]
+    pub scale: Ratio,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    pub seed: u64,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `trace replay`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceReplayArgs {
+    /// Trace file of any known format, or `synth:SCENARIO[?scale=1/10&seed=1]`
+    #[arg(value_name = "TRACE")]
+    pub trace: String,
+    /// Targets: `sim:NAME[?key=value&...]`, `file:PATH?size=8GiB`, `/dev/...`, `null:`
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Pauses: `real`, `none`, or a limit such as `cap:25ms`
+    #[arg(long, value_name = "POLICY")]
+    pub idle: Option<String>,
+    /// `closed`: keep recorded queue depths; `open`: keep recorded times
+    #[arg(long, value_name = "FORM")]
+    pub form: Option<String>,
+    /// Addresses beyond the span: `wrap`, `scale`, or `offset:BYTES`
+    #[arg(long, value_name = "MAPPING")]
+    pub mapping: Option<String>,
+    /// Set another parameter of the test, e.g. `flush=false`
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, String)>,
+    /// Bytes to use from LBA 0, e.g. `64GiB`
+    #[arg(long, value_name = "BYTES")]
+    pub span: Option<Bytes>,
+    #[command(flatten)]
+    pub common: CommonArgs,
+    #[command(flatten)]
+    pub drive: DriveArgs,
+}
+
+impl TraceReplayArgs {
+    /// The same as arguments of `run`.
+    pub fn into_run(self) -> RunArgs {
+        let named = [
+            ("trace", Some(self.trace)),
+            ("idle", self.idle),
+            ("form", self.form),
+            ("mapping", self.mapping),
+        ];
+        let named = named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let settings = named.chain(self.settings).collect();
+        let mut run = RunArgs::part(Test::REPLAY, settings, self.common, self.drive);
+        (run.test.targets, run.test.span) = (self.targets, self.span);
+        run
+    }
+}
 
 pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
     match command {
@@ -33,70 +204,6 @@ pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
         TraceCommand::Record(args) => record::run(&args),
         TraceCommand::Replay(args) => super::run::run(&args.into_run()),
     }
-}
-
-/// Opens a trace of any format, its streams in one address space.
-fn open(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
-    load::trace::open(&input.trace, &input.options())
-}
-
-/// The same for commands that distinguish volumes: these keep their own addresses, unless the user
-/// overlays them.
-fn open_apart(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
-    let options = input.options();
-    let layout = if options.layout == Layout::Overlay { Layout::Overlay } else { Layout::Apart };
-    load::trace::open(&input.trace, &ImportOptions { layout, ..options })
-}
-
-/// Prints the problems of a reader on stderr; an error if it could read nothing.
-fn tell_problems(source: &dyn Source, ios: u64) -> Result<(), TraceError> {
-    let problems = source.problems();
-    for sentence in problems.sentences() {
-        talk!("warning: {sentence}");
-    }
-    if ios == 0 && problems.bad_lines > 0 {
-        let first = problems.first_bad_lines.first();
-        let at = first.map_or_else(String::new, |bad| format!("; line {}: {}", bad.at, bad.reason));
-        return Err(TraceError::Usage(format!(
-            "none of its {} lines could be read{at}; name the format with --from",
-            problems.bad_lines
-        )));
-    }
-    Ok(())
-}
-
-/// As [`tell_problems`]; also refuses an empty result: the options excluded every I/O.
-fn judge(input: &TraceInput, source: &dyn Source, ios: u64) -> Result<(), TraceError> {
-    tell_problems(source, ios)?;
-    if ios > 0 {
-        return Ok(());
-    }
-    let (trace, others) = (&input.trace, source.problems().other_devices);
-    let streams = input.options().streams;
-    Err(TraceError::Usage(if others > 0 && !streams.is_all() {
-        format!(
-            "{trace} has no I/O of stream {}, and {others} of others{}; leave --stream away for all of them",
-            streams.list(),
-            names(&source.info().streams)
-        )
-    } else {
-        format!(
-            "{trace} holds no I/O; name another file, its format (--from), or for block traces the event (--event)"
-        )
-    }))
-}
-
-/// The streams with a name.
-fn names(streams: &[String]) -> String {
-    const SHOWN_MAX: usize = 12;
-    if streams.is_empty() {
-        return String::new();
-    }
-    let named = streams.iter().enumerate().filter(|(_, name)| !name.is_empty());
-    let shown = named.take(SHOWN_MAX);
-    let shown: Vec<_> = shown.map(|(number, name)| format!("{number} is {name}")).collect();
-    let more = if streams.len() > SHOWN_MAX { ", ..." } else { "" };
-    format!(" ({}{more})", shown.join(", "))
 }
 
 fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
@@ -202,14 +309,4 @@ fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<OutputFile> {
     let file = OutputFile::create(path, inputs)?;
     file.remove_when_stopped()?;
     Ok(file)
-}
-
-/// Writes all records of a source into an ssdlab trace; returns their number.
-fn write_trace(source: &mut dyn Source, file: &mut OutputFile) -> Result<u64, TraceError> {
-    let what = file.name();
-    let mut writer = TraceWriter::new(file.content(), &what)?;
-    while let Some(record) = source.next_record()? {
-        writer.push(&record)?;
-    }
-    Ok(writer.finish(&source.info())?.1)
 }

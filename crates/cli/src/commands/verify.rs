@@ -5,13 +5,14 @@
 pub mod power_cuts;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::target::capability::Guarded as _;
 use ::target::{IoError, Target, TargetSpec};
-use base::Nanos;
 use base::verifiable::Sector;
+use base::{Bytes, Nanos};
+use clap::Args as ClapArgs;
 use device::host::shell::{quoted, quoted_path};
 use io::{OpenOptions, RealTarget};
 use run::verify::Layout;
@@ -22,12 +23,69 @@ use run::verify::writer::{Stop, Written, write};
 use run::{RunError, SpanRequest};
 
 use crate::args::Format;
-use crate::args::verify::VerifyArgs;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
 use crate::prepare::{self, Prepared, Wish};
 use crate::stop;
 use crate::ui::out::{data, talk};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab verify 'file:disk?size=1GiB' --duration 10s
+  ssdlab verify /dev/nvme1n1 --erase SERIAL --journal /mnt/other/verify.journal
+  ssdlab verify /dev/nvme1n1 --check --journal /mnt/other/verify.journal
+  ssdlab verify sim:samsung-840-pro-256gb --power-cuts 100";
+
+/// Default number of outstanding commands.
+pub const QUEUE_DEPTH: u32 = 32;
+
+/// Arguments of `verify`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArgs {
+    /// Target: `/dev/...` or `file:PATH?size=1GiB`; `sim:NAME` with --power-cuts
+    #[arg(value_name = "TARGET")]
+    pub target: String,
+    /// Only read back the blocks of an earlier run, e.g. after a power cut; no writes
+    #[arg(long, conflicts_with_all = ["erase", "duration", "writes", "span", "block", "seed"])]
+    pub check: bool,
+    /// Cut the power of a simulated drive this many times, at random moments of a random workload,
+    /// and check every page after each recovery
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(conflicts_with_all = ["check", "journal", "erase", "duration", "writes", "span", "block"])]
+    pub power_cuts: Option<u64>,
+    /// Journal of promises; keep it on another drive, best on another machine
+    #[arg(long, value_name = "FILE", default_value = "ssdlab-verify.journal")]
+    pub journal: PathBuf,
+    /// Confirm that everything on the device with this serial may be erased (an existing file: its
+    /// path; a loop device: the path of the file behind it)
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Vec<String>,
+    /// Also erase recognised data: file systems, partition tables, databases, archives, ...
+    #[arg(long, requires = "erase")]
+    pub erase_signatures: bool,
+    /// Time to write; Ctrl-C ends it earlier
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub duration: Nanos,
+    /// Most writes
+    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
+    pub writes: u64,
+    /// Bytes to use from LBA 0
+    #[arg(long, value_name = "BYTES")]
+    pub span: Option<Bytes>,
+    /// Size of a block
+    #[arg(long, value_name = "BYTES", default_value = "4KiB")]
+    pub block: Bytes,
+    /// Outstanding commands
+    #[arg(long, value_name = "N", default_value_t = QUEUE_DEPTH)]
+    pub queue_depth: u32,
+    /// Seed of addresses and data; default: a new one each time
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
@@ -323,8 +381,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::{Args, Command};
     use crate::failure::Failure;
+    use crate::{Args, Command};
 
     /// The exit code of `ssdlab verify` with these arguments, and its message after a failure.
     fn verify(words: &[&str]) -> (u8, String) {

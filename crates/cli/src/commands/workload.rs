@@ -1,23 +1,134 @@
 //! `ssdlab workload`: checks, prints and converts workload files. It touches no target.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base::Bytes;
-use load::fio;
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use load::jobs::{JobSpec, Jobs};
 use load::spec::{Place, SpecError, WorkloadFile, library};
-use load::{Mix, Pacing, Workload};
+use load::{Mix, Pacing, Workload, fio};
 use run::RunError;
 
 use crate::args::Format;
-use crate::args::workload::{
-    WorkloadCheckArgs, WorkloadCommand, WorkloadExportArgs, WorkloadImportArgs, WorkloadShowArgs,
-};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::ui::out::{data, talk};
 use crate::ui::table;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab workload show oltp
+  ssdlab workload check my.toml
+  ssdlab workload import job.fio -o my.toml";
+
+const OF_CHECK: &str = "\
+Examples:
+  ssdlab workload check my.toml
+  ssdlab workload check oltp --span 480GB
+  ssdlab workload check my.toml --format json";
+
+const OF_SHOW: &str = "\
+Examples:
+  ssdlab workload show oltp
+  ssdlab workload show lsm-compaction > my.toml
+  ssdlab workload show my.toml --format json";
+
+const OF_IMPORT: &str = "\
+Examples:
+  ssdlab workload import job.fio
+  ssdlab workload import job.fio -o my.toml
+  ssdlab workload import job.fio --format json";
+
+const OF_EXPORT: &str = "\
+Examples:
+  ssdlab workload export oltp --as fio
+  ssdlab workload export my.toml --as fio -o job.fio
+  ssdlab workload export my.toml --as fio --format json";
+
+/// The verbs for workload files.
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub enum WorkloadCommand {
+    /// Check a workload file and list its jobs
+    #[command(after_help = OF_CHECK)]
+    Check(WorkloadCheckArgs),
+    /// Print a workload file, or one that comes with ssdlab
+    #[command(after_help = OF_SHOW)]
+    Show(WorkloadShowArgs),
+    /// Read a job file of fio as a workload file
+    #[command(after_help = OF_IMPORT)]
+    Import(WorkloadImportArgs),
+    /// Write a workload file as a job file of fio
+    #[command(after_help = OF_EXPORT)]
+    Export(WorkloadExportArgs),
+}
+
+/// Arguments of `workload check`.
+#[derive(Debug, ClapArgs)]
+pub struct WorkloadCheckArgs {
+    /// Workload file, or one of `ssdlab list workloads`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Length of the tested span for which the jobs are checked
+    #[arg(long, value_name = "BYTES", default_value = "256GiB")]
+    pub span: Bytes,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `workload show`.
+#[derive(Debug, ClapArgs)]
+pub struct WorkloadShowArgs {
+    /// Workload file, or one of `ssdlab list workloads`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `workload import`.
+#[derive(Debug, ClapArgs)]
+pub struct WorkloadImportArgs {
+    /// Job file of fio
+    #[arg(value_name = "JOB.fio")]
+    pub file: PathBuf,
+    /// Drive whose jobs are read, as `filename` names it, if the jobs are for several drives
+    #[arg(long, value_name = "DRIVE")]
+    pub filename: Option<String>,
+    /// File to write; default: stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `workload export`.
+#[derive(Debug, ClapArgs)]
+pub struct WorkloadExportArgs {
+    /// Workload file, or one of `ssdlab list workloads`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Format of the other program
+    #[arg(long = "as", value_enum, value_name = "FORMAT")]
+    pub to: JobFormat,
+    /// File to write; default: stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Formats of other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum JobFormat {
+    /// Job file of fio
+    Fio,
+}
 
 /// The most commands outstanding of the drive for which `check` checks.
 const QUEUE_DEPTH_MAX: u32 = 1_024;

@@ -8,11 +8,17 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use ::target::TargetSpec;
+use base::Ratio;
+use clap::Args as ClapArgs;
+use io::EngineChoice;
 use run::suite::Review;
-use run::{RunError, TOOL_VERSION};
+use run::{RunError, TOOL_VERSION, Test, Workers};
+use study::pool::Limits;
 
-use crate::args::Format;
-use crate::args::library::BuildArgs;
+use crate::args::repeat::AboutArgs;
+use crate::args::{
+    CommonArgs, DriveArgs, EngineArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
+};
 use crate::failure::{EXIT_DONE, Failure};
 use crate::job::report::exit_code;
 use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
@@ -20,7 +26,79 @@ use crate::prepare::{self, Looked, Wish};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
-use study::pool::Limits;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab library build --plan  # the number of runs, and what is left out
+  ssdlab library build --drives 'samsung-*' --tests consistency,trim
+  ssdlab library build --quick --scale 1/64 --library peers";
+
+fn parse_pattern(text: &str) -> Result<glob::Pattern, String> {
+    text.parse().map_err(|error: glob::PatternError| {
+        format!("{error}; expected a pattern of names such as 'samsung-*'")
+    })
+}
+
+/// Arguments of `library build`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct BuildArgs {
+    /// Only drive models whose names match, e.g. `'samsung-*'`; once for each pattern
+    #[arg(long, value_name = "GLOB", value_parser = parse_pattern)]
+    pub drives: Vec<glob::Pattern>,
+    /// Only these tests, e.g. `consistency,trim`
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test)]
+    pub tests: Vec<Test>,
+    /// Minutes for each drive instead of every test as published
+    #[arg(long)]
+    pub quick: bool,
+    /// Size of the simulated drives as a share of their models, e.g. `1/64`: less memory; figures
+    /// that depend on the size are marked
+    #[arg(long, value_name = "SHARE", default_value = "1")]
+    pub scale: Ratio,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    pub seed: u64,
+    /// Only print the number of runs; simulates nothing
+    #[arg(long)]
+    pub plan: bool,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// No progress and no messages
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub about: AboutArgs,
+    #[command(flatten)]
+    pub jobs: JobsArg,
+}
+
+impl BuildArgs {
+    /// The suite of each drive.
+    pub fn suite(&self) -> SuiteArgs {
+        let Workers { count: workers, placement: cpu } = Workers::default();
+        let (library, seed, format) = (self.library.clone(), self.seed, self.format);
+        SuiteArgs {
+            only: self.tests.clone(),
+            settings: Vec::new(),
+            common: CommonArgs { purge: None, meter: None, library, seed, format },
+            drive: DriveArgs {
+                erase: Vec::new(),
+                erase_signatures: false,
+                engine: EngineArgs { workers, cpu, engine: EngineChoice::default() },
+                facts: Vec::new(),
+                ios: None,
+                about: self.about.clone(),
+                quiet: self.quiet,
+            },
+            jobs: self.jobs,
+        }
+    }
+}
 
 /// The runs of a library, planned.
 struct Build {

@@ -2,17 +2,98 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::{Args as ClapArgs, Subcommand};
 use device::host::shell::quoted;
 use result::import::{Call, cdm, fio, name_drives, phoronix, write};
 use result::store::dir::sweep;
 use result::store::{RunDir, preflight};
 
-use crate::args::Format;
-use crate::args::import::{ImportArgs, ImportCommand};
+use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::job::unix_ns;
 use crate::summary::print_summary;
 use crate::ui::out::data;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab import fio results.json
+  ssdlab import phoronix composite.xml
+  ssdlab import cdm cdm.txt --drive 'WD SN850X 2 TB'";
+
+const OF_FIO: &str = "\
+Examples:
+  ssdlab import fio results.json --drive 'WD SN850X 2 TB' --firmware 620281WD
+  ssdlab import fio bench-fio-output/  # JSON and logs of one drive
+  ssdlab import fio sim.json --simulated";
+
+const OF_PHORONIX: &str = "\
+Examples:
+  ssdlab import phoronix composite.xml
+  ssdlab import phoronix result.json --library peers
+  ssdlab import phoronix test-results/ --format json";
+
+const OF_CDM: &str = "\
+Examples:
+  ssdlab import cdm cdm.txt --drive 'WD SN850X 2 TB'
+  ssdlab import cdm cdm.txt --firmware 620281WD --library peers
+  ssdlab import cdm first.txt second.txt --format json";
+
+/// The program whose results are read.
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub enum ImportCommand {
+    /// JSON and JSON+ of fio 3, its bandwidth, IOPS, latency and histogram logs, and folders of
+    /// them such as those of bench-fio: one run for each drive of each host
+    #[command(after_help = OF_FIO)]
+    Fio(FioArgs),
+    /// Result files of the Phoronix Test Suite, composite.xml or JSON: one run for each system
+    #[command(after_help = OF_PHORONIX)]
+    Phoronix(ImportArgs),
+    /// Text of CrystalDiskMark 3 to 9 and of KDiskMark: one drive, one run
+    #[command(after_help = OF_CDM)]
+    Cdm(ImportArgs),
+}
+
+/// The files of fio and what they do not tell.
+#[derive(Debug, ClapArgs)]
+pub struct FioArgs {
+    #[command(flatten)]
+    pub import: ImportArgs,
+    /// Read the jobs of this host only, of a run with clients; repeatable
+    // The id `host` is that of the default host of simulated drives.
+    #[arg(id = "client_host", long = "host", value_name = "HOST")]
+    pub host: Vec<String>,
+}
+
+/// The files and what they do not tell.
+#[derive(Debug, ClapArgs)]
+pub struct ImportArgs {
+    /// Files, or folders with everything below them
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Name of the drive, or of one of several by its name in the files; default: the name there;
+    /// repeatable
+    #[arg(long, value_name = "NAME[=FILENAME]")]
+    pub drive: Vec<String>,
+    /// Firmware of the drive
+    #[arg(long, value_name = "REVISION")]
+    pub firmware: Option<String>,
+    /// Say that the drive was a simulated one
+    #[arg(long)]
+    pub simulated: bool,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+impl ImportCommand {
+    /// The files and what they do not tell.
+    pub fn args(&self) -> &ImportArgs {
+        match self {
+            Self::Fio(args) => &args.import,
+            Self::Phoronix(args) | Self::Cdm(args) => args,
+        }
+    }
+}
 
 pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     let args = command.args();

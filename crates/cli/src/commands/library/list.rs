@@ -1,14 +1,82 @@
 //! `ssdlab runs`: the runs of a library.
 
+use clap::{Args as ClapArgs, Subcommand};
 use result::run_id::rfc3339;
 use result::schema::{Run, RunStatus};
 use result::store::{self, LibraryEntry, RunDir};
 
-use crate::args::Format;
-use crate::args::runs::ListRunsArgs;
+use super::note::NoteArgs;
+use super::rm::RemoveArgs;
+use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab runs
+  ssdlab runs --drive 840 --test consistency --since 2026-11-01
+  ssdlab runs --label before --format json";
+
+/// Arguments of `runs` and of its verbs.
+#[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = EXAMPLES)]
+pub struct RunsArgs {
+    /// The verb; without one, the runs are listed.
+    #[command(subcommand)]
+    pub verb: Option<RunsVerb>,
+    #[command(flatten)]
+    pub list: ListRunsArgs,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum RunsVerb {
+    /// Remove runs
+    Rm(RemoveArgs),
+    /// Change label, remark and tags of a run
+    Note(NoteArgs),
+}
+
+/// The runs to list.
+#[derive(Debug, ClapArgs)]
+pub struct ListRunsArgs {
+    /// Only drives with this text in their name
+    #[arg(long, value_name = "TEXT")]
+    pub drive: Option<String>,
+    /// Only this test
+    #[arg(long, value_name = "TEST")]
+    pub test: Option<String>,
+    /// Only runs with this label
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// Only runs with this tag
+    #[arg(long, value_name = "WORD")]
+    pub tag: Option<String>,
+    /// Only runs that began on this day or later (UTC), e.g. 2026-11-24
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    pub since: Option<String>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+/// A day as the first letters of a time: `2026-11-24`.
+fn parse_date(text: &str) -> Result<String, String> {
+    let is_number = |part: &str, width: usize, most: u32| {
+        let number = part.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
+        part.len() == width && number.is_some()
+    };
+    let parts: Vec<_> = text.split('-').collect();
+    match parts.as_slice() {
+        [year, month, day]
+            if is_number(year, 4, 9999) && is_number(month, 2, 12) && is_number(day, 2, 31) =>
+        {
+            Ok(text.to_owned())
+        }
+        _ => Err("expected a day such as 2026-11-24".to_owned()),
+    }
+}
 
 pub fn run(args: &ListRunsArgs) -> anyhow::Result<u8> {
     let entries = store::list(&args.place.library)?;

@@ -1,13 +1,42 @@
 //! `ssdlab library note`: the words of a run.
 
+use clap::Args as ClapArgs;
 use result::schema::About;
 use result::store::{RunDir, resolve_run};
 
 use super::list::document;
-use crate::args::Format;
-use crate::args::runs::NoteArgs;
+use crate::args::{Format, PlaceArgs, parse_word};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab runs note latest --label before --tag lab
+  ssdlab runs note latest --note 'bay 3, new firmware'
+  ssdlab runs note 20261124-1025 --no-tags --note ''";
+
+/// Arguments of `runs note`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct NoteArgs {
+    /// Run: path, name, start of a name, or `latest`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Remark; an empty one removes it
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// Name of its group
+    #[arg(long, value_name = "NAME", value_parser = parse_word)]
+    pub label: Option<String>,
+    /// Word to find it by, in addition to those that it has; repeatable
+    #[arg(long = "tag", value_name = "WORD", value_parser = parse_word)]
+    pub tags: Vec<String>,
+    /// Remove its tags first
+    #[arg(long)]
+    pub no_tags: bool,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
 
 pub fn run(args: &NoteArgs) -> anyhow::Result<u8> {
     let mut dir = RunDir::open(&resolve_run(&args.place.library, &args.run)?)?;

@@ -1,12 +1,36 @@
 //! `ssdlab push`: runs to a server.
 
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
 use result::store::resolve_run;
 use serve::{Token, push};
 
-use crate::args::Format;
-use crate::args::bench::PushArgs;
+use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::{data, is_document, talk};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab push http://lab:8080 latest --token-file token
+  ssdlab push http://lab:8080 20261124-1025 20261124-1131 --token-file token
+  ssdlab push http://lab:8080 latest --token-file token --format json";
+
+/// Arguments of `push`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct PushArgs {
+    /// Address of the server, as `ssdlab serve` prints it
+    pub url: String,
+    /// Runs: path, name, start of a name, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// File with the token of the server
+    #[arg(long, value_name = "FILE")]
+    pub token_file: PathBuf,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
 
 pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
     let token = Token::read(&args.token_file)?;

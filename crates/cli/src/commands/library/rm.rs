@@ -1,14 +1,31 @@
 //! `ssdlab library rm`: removal of runs by their names.
 
+use clap::Args as ClapArgs;
 use result::run_id::is_run_id;
 use result::store::RunDir;
 use result::store::dir::sweep;
 use run::RunError;
 
-use crate::args::Format;
-use crate::args::runs::RemoveArgs;
+use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab runs rm 20261124-102506-consistency-samsung-ssd-840-pro-256-gb-default-3c31
+  ssdlab runs rm ssdlab-runs/20261124-102506-corners-null-default-77aa
+  ssdlab runs rm 20261124-102506-corners-null-default-77aa --library old --format json";
+
+/// Arguments of `runs rm`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct RemoveArgs {
+    /// Runs by their whole names
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
 
 #[cfg(test)]
 mod each_check;

@@ -1,16 +1,61 @@
 //! `ssdlab serve`: the Bench over HTTP, until Ctrl-C.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use ::target::IoError;
+use clap::Args as ClapArgs;
 use serve::{Config, Refreshed, Token, UPLOAD_BYTES_MAX};
 
 use crate::args::Format;
-use crate::args::bench::ServeArgs;
 use crate::failure::EXIT_DONE;
 use crate::page::load_page;
 use crate::stop;
 use crate::ui::out::{data, talk};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab serve  # http://127.0.0.1:8080
+  ssdlab serve --library peers --listen 127.0.0.1:0
+  ssdlab serve --listen 0.0.0.0:8080 --public --token-file token";
+
+/// The library and its page.
+#[derive(Debug, ClapArgs)]
+pub struct BenchArgs {
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Heading of the Bench
+    #[arg(long, default_value = "SSD Bench")]
+    pub title: String,
+    /// Page from this file instead of the built-in one
+    #[arg(long, value_name = "FILE")]
+    pub web: Option<PathBuf>,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct ServeArgs {
+    /// Address and port; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Permit an address that other machines can reach; everybody there can read the library
+    #[arg(long)]
+    pub public: bool,
+    /// Take uploads with the token in this file: one line of 16 to 512 characters that only you can
+    /// read. Without it nobody can upload
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Take no uploads
+    #[arg(long, conflicts_with = "token_file")]
+    pub read_only: bool,
+    #[command(flatten)]
+    pub bench: BenchArgs,
+}
 
 pub fn run(args: &ServeArgs) -> anyhow::Result<u8> {
     check_address(args)?;

@@ -1,14 +1,36 @@
 //! `ssdlab site`: the Bench as plain files.
 
+use std::path::PathBuf;
+
 use base::Bytes;
+use clap::Args as ClapArgs;
 use result::bench::{SiteForm, site};
 use serve::{Index, ServeError};
 
+use super::serve::BenchArgs;
 use crate::args::Format;
-use crate::args::bench::SiteArgs;
 use crate::failure::EXIT_DONE;
 use crate::page::load_page;
 use crate::ui::out::{data, talk};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab site public
+  ssdlab site public --small --title 'Our drives'
+  ssdlab site public --library peers --format json";
+
+/// Arguments of `site`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct SiteArgs {
+    /// Directory to write: new, or any other; only files of an earlier site are replaced
+    pub dir: PathBuf,
+    /// Medians of several seconds, curves and figures only: a hundred drives in a few megabytes
+    #[arg(long)]
+    pub small: bool,
+    #[command(flatten)]
+    pub bench: BenchArgs,
+}
 
 pub fn run(args: &SiteArgs) -> anyhow::Result<u8> {
     let page = load_page(args.bench.web.as_deref())?.bench()?;

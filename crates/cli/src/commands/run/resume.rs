@@ -4,7 +4,7 @@
 //! Every run of a call contains the requests for all of them, so that any one leads to those that
 //! ended early or never began. `run::session` decides which parts of a run remain valid.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::slice;
 
 use ::target::TargetSpec;
@@ -14,12 +14,30 @@ use run::{RunError, SpanRequest, WORKERS_MAX};
 use study::request::span;
 
 use crate::args::repeat::AboutArgs;
-use crate::args::resume::ResumeArgs;
-use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
+use crate::args::{CommonArgs, DriveArgs, EngineArgs, Format, JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out};
 use crate::prepare::{self, Looked, Wish};
 use crate::request::{self, command};
 use crate::ui::out::talk;
+
+/// Arguments of `run --resume`.
+#[derive(Clone, Debug)]
+pub struct ResumeArgs {
+    /// A run of the call to continue: path, name, start of a name, or `latest`.
+    pub run: String,
+    /// The targets that may be erased; a confirmation of the first call no longer counts.
+    pub erase: Vec<String>,
+    /// Also erase recognised data: file systems, partition tables, databases, archives, ....
+    pub erase_signatures: bool,
+    /// Directory of run directories, to find the run by name.
+    pub library: PathBuf,
+    /// No progress and no messages.
+    pub quiet: bool,
+    /// Output on stdout.
+    pub format: Format,
+    /// Simulated drives at a time.
+    pub jobs: JobsArg,
+}
 
 pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     let dir = resolve_run(&args.library, &args.run)?;
@@ -205,9 +223,10 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::resume::RunCommand;
-    use crate::args::{Args, Command, Format, JobsArg};
+    use crate::args::{Format, JobsArg};
+    use crate::commands::run::RunCommand;
     use crate::request::{is_of, of};
+    use crate::{Args, Command};
 
     fn call() -> ResumeArgs {
         ResumeArgs {

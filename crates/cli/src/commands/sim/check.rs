@@ -1,14 +1,34 @@
 //! `ssdlab drives check`: validity and description of a drive model file.
 
+use std::path::PathBuf;
+
 use ::target::IoError;
 use base::Ratio;
+use clap::Args as ClapArgs;
 use sim::model::ModelValue;
 use sim::{Config, Model};
 
-use crate::args::{DrivesCheckArgs, Format};
+use crate::args::Format;
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes, count};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  ssdlab drives check my-drive.toml
+  ssdlab drives check ./models/child.toml
+  ssdlab drives check my-drive.toml --format json";
+
+/// Arguments of `drives check`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct DrivesCheckArgs {
+    /// Drive model, a TOML file
+    pub file: PathBuf,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 pub fn run(args: &DrivesCheckArgs) -> anyhow::Result<u8> {
     let name = args.file.display().to_string();

@@ -2,18 +2,147 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::target::IoError;
 use base::Bytes;
+use clap::{Args as ClapArgs, Subcommand};
 use expose::control::Order;
 use serde_json::{Map, Value};
 
 use crate::args::Format;
-use crate::args::expose::{DriveCommand, DriveOrder};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::ui::out::data;
 use crate::ui::table;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab drive /tmp/orders status
+  ssdlab drive /tmp/orders watch --count 10
+  ssdlab drive /tmp/orders cut --after-commands 1000
+  ssdlab drive /tmp/orders cuts
+  ssdlab drive /tmp/orders media-error 1048576 64KiB
+  ssdlab drive /tmp/orders heal
+  ssdlab drive /tmp/orders read-only on
+  ssdlab drive /tmp/orders age 90
+  ssdlab drive /tmp/orders wear 1000
+  ssdlab drive /tmp/orders temperature 55
+  ssdlab drive /tmp/orders cache 4
+  ssdlab drive /tmp/orders idle 60
+  ssdlab drive /tmp/orders mark filled
+  ssdlab drive /tmp/orders waf --since filled
+  ssdlab drive /tmp/orders reset
+  ssdlab drive /tmp/orders snapshot full
+  ssdlab drive /tmp/orders restore full
+  ssdlab drive /tmp/orders forget full
+  ssdlab drive /tmp/orders snapshots --format json";
+
+/// Arguments of `drive`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct DriveOrder {
+    /// Socket that `ssdlab expose --control` made
+    #[arg(value_name = "SOCKET")]
+    pub socket: PathBuf,
+    /// The order.
+    #[command(subcommand)]
+    pub order: DriveCommand,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: Format,
+}
+
+/// An order to an exposed drive.
+#[derive(Debug, Subcommand)]
+pub enum DriveCommand {
+    /// State of the drive, and its work since the last `reset`
+    Status,
+    /// A line every second: requests, rates, write amplification
+    Watch {
+        /// Number of lines; default: until Ctrl-C
+        #[arg(long, value_name = "N")]
+        count: Option<u64>,
+    },
+    /// Cut the power and restore it: unflushed data may go, requests under way fail
+    Cut {
+        /// First let so many commands of the drive end
+        #[arg(long, value_name = "N")]
+        after_commands: Option<u64>,
+    },
+    /// Reports of the cuts that `cut --after-commands` ordered, since the last such call
+    Cuts,
+    /// Make blocks unreadable until they are written
+    MediaError {
+        /// First byte
+        offset: u64,
+        /// Number of bytes
+        bytes: Bytes,
+    },
+    /// Make all blocks readable
+    Heal,
+    /// Refuse writes, or take them again
+    ReadOnly {
+        /// `on` or `off`
+        #[arg(value_parser = ["on", "off"])]
+        state: String,
+    },
+    /// Let days pass without power
+    Age {
+        /// Number of days
+        days: u32,
+    },
+    /// Wear every block by program and erase cycles
+    Wear {
+        /// Number of cycles
+        cycles: u32,
+    },
+    /// Change the temperature of the surroundings
+    Temperature {
+        /// Degrees Celsius
+        #[arg(allow_negative_numbers = true)]
+        celsius: i32,
+    },
+    /// Limit the superblocks that the pSLC cache borrows
+    Cache {
+        /// Number of superblocks
+        superblocks: u32,
+    },
+    /// Let time pass on the fast clock
+    Idle {
+        /// Seconds of the drive
+        seconds: u64,
+    },
+    /// Name this moment
+    Mark {
+        /// Its name
+        name: String,
+    },
+    /// Write amplification and work since a mark, or since the last `reset`
+    Waf {
+        /// Name of the mark
+        #[arg(long, value_name = "MARK")]
+        since: Option<String>,
+    },
+    /// Let the counters begin again
+    Reset,
+    /// Keep the state of drive and data in memory
+    Snapshot {
+        /// Its name
+        name: String,
+    },
+    /// Go back to a kept state
+    Restore {
+        /// Its name
+        name: String,
+    },
+    /// Drop a kept state
+    Forget {
+        /// Its name
+        name: String,
+    },
+    /// Names of the kept states
+    Snapshots,
+}
 
 pub fn run(args: &DriveOrder) -> anyhow::Result<u8> {
     send(&args.socket, &order(&args.order), args.format)

@@ -6,13 +6,15 @@ mod report;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ::target::{Identity, IoError, TargetSpec};
+use base::Bytes;
+use clap::Args as ClapArgs;
 use device::guard::file::FileClaim;
 use device::host::memory;
 use device::host::shell::quoted;
@@ -21,18 +23,78 @@ use expose::fuse::{FuseError, Mounted};
 use expose::plan::Shape;
 use expose::server::Clients;
 use expose::shared::Token;
-use expose::{Disk, Pace, Server, ServerError, Shared};
+use expose::{Address, Disk, Pace, Server, ServerError, Shared};
 use io::engine::sim;
-use result::store::ios::IosWriter;
+use result::store::ios::{IosChoice, IosWriter};
 
 use self::record::{Present, Record};
 use super::state;
-use crate::args::expose::ExposeArgs;
+use crate::args::{Format, parse_ios, whole};
 use crate::failure::EXIT_DONE;
 use crate::mapping::with_mapping;
 use crate::stop;
 use crate::ui::out::talk;
 use crate::ui::table;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab expose sim:samsung-840-pro-256gb --nbd /tmp/disk --control /tmp/orders
+  ssdlab expose 'sim:samsung-840-pro-256gb?scale=1/64' --fuse mnt --clock real
+  ssdlab expose sim:samsung-840-pro-256gb --nbd 127.0.0.1:10809 --contents disk.img --no-run";
+
+/// Arguments of `expose`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct ExposeArgs {
+    /// Simulated drive: `sim:NAME[?key=value&...]`
+    #[arg(value_name = "TARGET")]
+    pub target: String,
+    /// Serve NBD at a Unix socket of this path, or at a port
+    #[arg(long, value_name = "SOCKET|HOST:PORT", required_unless_present = "fuse")]
+    pub nbd: Option<Address>,
+    /// Also serve other machines. NBD has neither password nor encryption here: use a tunnel
+    /// (ssh -L, stunnel) where the network is not your own
+    #[arg(long, requires = "nbd")]
+    pub listen_anywhere: bool,
+    /// Mount the disk as the file `disk` in this empty directory
+    #[arg(long, value_name = "DIR")]
+    pub fuse: Option<PathBuf>,
+    /// Pace of the drive's time: `fast`, `real`, or `real*N` for a drive N times slower
+    #[arg(long, value_name = "PACE", default_value_t = Pace::Fast)]
+    pub clock: Pace,
+    /// Take orders at a Unix socket of this path; see `ssdlab drive --help`
+    #[arg(long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
+    /// Let the drive lose its power on order: assume a map in NAND where the model has none, and keep account of all
+    /// pages
+    #[arg(long)]
+    pub power_cuts: bool,
+    /// Keep the data in this sparse file, an image of the disk; default: in memory
+    #[arg(long, value_name = "FILE")]
+    pub contents: Option<PathBuf>,
+    /// Go on from the saved state in this file if there is one, and save the state there at the end
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Most data to keep: writes beyond it fail for lack of space. Default: the capacity of the drive
+    #[arg(long, value_name = "BYTES")]
+    pub contents_max: Option<Bytes>,
+    /// Most connections at a time
+    #[arg(long, value_name = "N", default_value_t = 16, allow_negative_numbers = true, value_parser = whole::<u32, 1, 1024>)]
+    pub connections: u32,
+    /// Directory of run directories: the work of the drive becomes a run in it
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Write no run
+    #[arg(long, conflicts_with = "library")]
+    pub no_run: bool,
+    /// Keep single requests, one row each, in ios.parquet of the run directory: `all`, a random share such as `1%`, or
+    /// `slowest:100`, the slowest 100 of each second of the drive (see docs/formats/ios.md)
+    #[arg(long, value_name = "REQUESTS", value_parser = parse_ios, conflicts_with = "no_run")]
+    pub ios: Option<IosChoice>,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 /// Time between two looks at the stop button.
 const LOOK: Duration = Duration::from_millis(50);

@@ -4,19 +4,67 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ::target::TargetSpec;
+use base::Ratio;
+use clap::Args as ClapArgs;
 use result::schema::Run;
 use result::store::{RunDir, StoreError, resolve_run};
 use study::fit::{self, Estimate, Fit, Question, Residual};
 use study::pool::Limits;
 
-use crate::args::Format;
-use crate::args::study::fit::FitArgs;
+use crate::args::{Format, JobsArg, PlaceArgs, whole};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::table;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab fit desk-full desk-spare --base intel-ssd-730-480gb --name 'My drive' -o my-drive.toml
+  ssdlab fit desk-full desk-spare --hold-out desk-trim --base my-drive.toml
+  ssdlab fit latest --base intel-ssd-730-480gb --scale 1/64 --format json";
+
+/// Arguments of `fit`; `docs/runs/fit.md` describes the method.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct FitArgs {
+    /// Runs of one drive to explain: path, name, start of a name, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Model that gives every value which the runs do not determine: a name of `ssdlab list drives`, or
+    /// a model file
+    #[arg(long, value_name = "MODEL")]
+    pub base: String,
+    /// Value of the base model that is right and stays, such as `dies_per_channel`; repeatable
+    #[arg(long, value_name = "VALUE")]
+    pub known: Vec<String>,
+    /// Run of the same drive that is not used, but predicted; repeatable
+    #[arg(long, value_name = "RUN")]
+    pub hold_out: Vec<String>,
+    /// Name of the fitted drive
+    #[arg(long, value_name = "NAME", default_value = "Fitted drive")]
+    pub name: String,
+    /// Model file to write; without it only the answer is printed
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Simulated share of the drive
+    #[arg(long, value_name = "SHARE", default_value = "1/256")]
+    pub scale: Ratio,
+    /// Relative error of a rate beyond which no model explains the runs
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub tolerance: Ratio,
+    /// Seed of the simulations
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub jobs: JobsArg,
+    /// No progress and no messages
+    #[arg(long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
 
 /// Simulations between two lines of progress.
 const EVERY: usize = 50;

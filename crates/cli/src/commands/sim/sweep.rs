@@ -1,19 +1,51 @@
 //! `ssdlab sweep`: many simulated runs as one table.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use clap::Args as ClapArgs;
 use device::host::small_file;
 use run::RunError;
 use study::pool::Limits;
 use study::sweep::{self, Book, Spec};
 
-use crate::args::Format;
-use crate::args::study::sweep::SweepArgs;
+use crate::args::{Format, JobsArg};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab sweep spare.toml --plan
+  ssdlab sweep spare.toml -o spare --jobs 4
+  ssdlab sweep spare.toml -o spare --quiet --format json
+
+docs/runs/sweep.md describes the file";
+
+/// Arguments of `sweep`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct SweepArgs {
+    /// Description of the sweep, a TOML file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Directory of its outcomes; a sweep that is there goes on
+    #[arg(long, short, value_name = "DIR", default_value = "sweep")]
+    pub output: PathBuf,
+    /// Only print the number of runs; simulates nothing
+    #[arg(long)]
+    pub plan: bool,
+    #[command(flatten)]
+    pub jobs: JobsArg,
+    /// No progress and no messages
+    #[arg(long)]
+    pub quiet: bool,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 pub fn run(args: &SweepArgs) -> anyhow::Result<u8> {
     let text = small_file::read(&args.file).map_err(|error| {

@@ -1,12 +1,20 @@
 //! `ssdlab trace info`: the statistics of a trace.
 
+use clap::Args as ClapArgs;
 use load::trace::stats::TraceStats;
 
-use super::{comparison, judge, open, show, tell_problems};
+use super::input::{TraceInput, judge, open, tell_problems};
+use super::{comparison, show};
 use crate::args::Format;
-use crate::args::trace::TraceInfoArgs;
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
+
+/// Arguments of `trace info`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceInfoArgs {
+    #[command(flatten)]
+    pub input: TraceInput,
+}
 
 pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
     let mut source = open(&args.input)?;

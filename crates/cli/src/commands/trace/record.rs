@@ -1,21 +1,44 @@
 //! `ssdlab trace record`: the commands of a running system to a device.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use base::Nanos;
+use clap::Args as ClapArgs;
 use device::host::tracer::BlockTracer;
-use load::trace::format::BlktraceSource;
+use load::trace::format::{BlktraceSource, Event};
 use load::trace::import::Ordered;
 use load::trace::{Source, StreamSet};
 
-use super::{tell_problems, write_trace};
+use super::input::{parse, tell_problems, write_trace};
 use crate::args::Format;
-use crate::args::trace::TraceRecordArgs;
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::prepare::restore_settings;
 use crate::stop;
 use crate::ui::out::{data, talk};
+
+/// Arguments of `trace record`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceRecordArgs {
+    /// Block device, e.g. `/dev/nvme0n1`
+    #[arg(value_name = "DEVICE")]
+    pub device: PathBuf,
+    /// Duration; default: until an interrupt (Ctrl-C), which keeps the recording
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Nanos>,
+    /// Trace file to write; on another device, or it records its own writes
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Event that counts as an I/O, `queue` (before merging) or `issue` (commands that the device
+    /// received)
+    #[arg(long, value_name = "EVENT", default_value = "queue", value_parser = parse::<Event>)]
+    pub event: Event,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
 
 pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
     // The tracer's settings are put back, however impatient somebody is.

@@ -10,8 +10,8 @@ use sim::Config;
 use sim_trial::{Broken, Cost, Found, Report, Trial};
 
 use super::seed;
+use super::{QUEUE_DEPTH, VerifyArgs};
 use crate::args::Format;
-use crate::args::verify::{QUEUE_DEPTH, VerifyArgs};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
 use crate::mapping::with_mapping;
 use crate::stop;

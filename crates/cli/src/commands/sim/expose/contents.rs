@@ -10,7 +10,7 @@ use expose::Contents;
 use expose::contents::ContentsError;
 use expose::plan::Shape;
 
-use crate::args::expose::ExposeArgs;
+use super::ExposeArgs;
 
 /// The contents, for which there is room, with the claim on their file.
 pub(super) fn open(
