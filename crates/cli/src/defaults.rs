@@ -9,8 +9,7 @@ mod key;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use ::target::TargetSpec;
-use anyhow::{anyhow, ensure};
+use ::target::{IoError, TargetSpec};
 use base::text::shortened;
 use clap::builder::ValueParser;
 use clap::parser::ValueSource;
@@ -89,7 +88,7 @@ impl Defaults {
     ///
     /// # Errors
     /// A file or variable that cannot be used, with its place, its value and the rule.
-    pub fn load() -> anyhow::Result<Self> {
+    pub fn load() -> Result<Self, IoError> {
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let ours: Vec<_> = names.filter(|name| name.starts_with(PREFIX)).collect();
         Self::of(&|name| std::env::var_os(name), &ours)
@@ -106,7 +105,7 @@ impl Defaults {
         Self { all, file: None, has_file: false, unread: Vec::new(), not_taken: Vec::new() }
     }
 
-    fn of(variable: &impl Fn(&str) -> Option<OsString>, ours: &[String]) -> anyhow::Result<Self> {
+    fn of(variable: &impl Fn(&str) -> Option<OsString>, ours: &[String]) -> Result<Self, IoError> {
         let place = Place::of(variable);
         let of_file = place.as_ref().map(Place::read).transpose()?.flatten();
         let mut this = Self::built_in();
@@ -127,10 +126,11 @@ impl Defaults {
                 }
                 None => {
                     let is_consent = is_typed_each_time(name.trim_start_matches(PREFIX));
-                    ensure!(
-                        !is_consent,
-                        "{name}: this is typed in each call, never in the environment"
-                    );
+                    if is_consent {
+                        return Err(IoError::Usage(format!(
+                            "{name}: this is typed in each call, never in the environment"
+                        )));
+                    }
                     this.unread.push(name.clone());
                 }
             }
@@ -228,13 +228,14 @@ fn specs(matches: &ArgMatches) -> impl Iterator<Item = TargetSpec> {
 }
 
 /// The value of a variable; `None` for an empty one, which stands for none.
-fn variable_of(key: &Key, value: OsString) -> anyhow::Result<Option<String>> {
+fn variable_of(key: &Key, value: OsString) -> Result<Option<String>, IoError> {
     let name = key.variable;
-    let text = value.into_string().map_err(|_| anyhow!("{name} is not UTF-8"))?;
+    let text = value.into_string().map_err(|_| IoError::Usage(format!("{name} is not UTF-8")))?;
     if text.is_empty() {
         return Ok(None);
     }
-    let unusable = |reason| anyhow!("{name}={} cannot be used: {reason}", shortened(&text));
+    let unusable =
+        |reason| IoError::Usage(format!("{name}={} cannot be used: {reason}", shortened(&text)));
     (key.check)(&text).map_err(unusable)?;
     Ok(Some(text))
 }
@@ -297,7 +298,7 @@ mod tests {
     use crate::commands::run::RunCommand;
     use crate::{Args, Command as Verb};
 
-    fn of(variables: &[(&str, &str)]) -> anyhow::Result<Defaults> {
+    fn of(variables: &[(&str, &str)]) -> Result<Defaults, IoError> {
         let variable = |name: &str| {
             let pair = variables.iter().find(|(known, _)| *known == name);
             pair.map(|(_, value)| OsString::from(value))
@@ -366,7 +367,8 @@ mod tests {
             assert!(taken[0].starts_with("default not taken: engine sync"), "{taken:?}");
             assert_eq!(fitting.get(&ENGINE), "auto");
         }
-        for words in ["run latency /dev/sda", "run latency sim:ideal --engine sync", "runs"] {
+        for words in ["run latency /dev/sda", "run latency sim:ideal --engine sync", "library list"]
+        {
             assert!(set.fitting(&matches(&format!("ssdlab {words}"))).is_none(), "{words}");
         }
     }
@@ -375,7 +377,7 @@ mod tests {
     fn a_default_conflicts_with_no_option() {
         let set = of(&[("SSDLAB_LIBRARY", "/runs"), ("SSDLAB_ENGINE", "sync")]).unwrap();
         parsed(&set, "ssdlab run --resume");
-        parsed(&set, "ssdlab expose sim:ideal --nbd s --no-run");
+        parsed(&set, "ssdlab sim expose sim:ideal --nbd s --no-run");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The command line with its headings, examples, exit codes and the defaults of the user.
 
 mod headings;
+#[cfg(test)]
+mod mentions;
+mod screen;
 
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use study::exit::TABLE;
@@ -55,7 +58,8 @@ pub fn command<A: CommandFactory>(defaults: &Defaults) -> Command {
         exit_codes(),
         ENVIRONMENT
     );
-    command.after_help(about)
+    // The screen has no room for them; manual pages do.
+    screen::of_program(command.after_help(about))
 }
 
 /// The words on defaults below the help of the whole program.
@@ -102,12 +106,11 @@ mod tests {
         let whole = command::<Args>(&Defaults::built_in());
         let all = [(String::new(), whole.clone())].into_iter().chain(all_below(&whole, ""));
         for (path, one) in all {
-            // The help of `drive` has an example of each of its orders.
-            let orders = path.strip_prefix("drive ");
-            if let Some(order) = orders {
-                let of = whole.find_subcommand("drive").unwrap();
+            // The help of `sim control` has an example of each of its commands.
+            if let Some(below) = path.strip_prefix("sim control ") {
+                let of = whole.find_subcommand("sim").unwrap().find_subcommand("control").unwrap();
                 let has =
-                    |line: String| shlex::split(&line).unwrap().iter().any(|word| word == order);
+                    |line: String| shlex::split(&line).unwrap().iter().any(|word| word == below);
                 assert!(examples(of).into_iter().any(has), "no example of ssdlab {path}");
                 continue;
             }
@@ -134,7 +137,7 @@ mod tests {
     fn help_and_documentation_have_the_same_exit_codes() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/runs/command-line.md");
         let page = std::fs::read_to_string(page).unwrap();
-        let help = command::<Args>(&Defaults::built_in()).render_help().to_string();
+        let help = exit_codes();
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         for (code, meaning) in TABLE {
             assert!(page.contains(&format!("| {code} | {meaning} |")), "{code}: {meaning}");

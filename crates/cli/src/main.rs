@@ -22,6 +22,7 @@ mod page;
 mod parts;
 mod prepare;
 mod quick;
+mod renamed;
 mod request;
 mod stop;
 mod summary;
@@ -29,34 +30,24 @@ mod ui;
 
 use std::process::ExitCode;
 
-use args::Format;
 use clap::{Parser, Subcommand};
+
+use args::Format;
 use commands::advise::AdviseCommand;
 use commands::compare::CompareArgs;
 use commands::completions::CompletionsArgs;
 use commands::lab::LabCommand;
 use commands::library::LibraryCommand;
-use commands::library::export::ExportArgs;
-use commands::library::import::ImportCommand;
-use commands::library::list::{RunsArgs, RunsVerb};
-use commands::library::push::PushArgs;
-use commands::library::serve::ServeArgs;
-use commands::library::site::SiteArgs;
 use commands::list::ListArgs;
 use commands::man::ManArgs;
 use commands::plan::PlanArgs;
 use commands::report::ReportArgs;
-use commands::restore_settings::RestoreArgs;
+use commands::restore_settings::RestoreSettingsArgs;
 use commands::review::ReviewArgs;
 use commands::run::RunCommand;
 use commands::selftest::SelftestArgs;
 use commands::show::ShowArgs;
-use commands::sim::check::DrivesCheckArgs;
-use commands::sim::control::DriveOrder;
-use commands::sim::expose::ExposeArgs;
-use commands::sim::fit::FitArgs;
-use commands::sim::save::SnapshotArgs;
-use commands::sim::sweep::SweepArgs;
+use commands::sim::SimCommand;
 use commands::trace::TraceCommand;
 use commands::verify::VerifyArgs;
 use commands::workload::WorkloadCommand;
@@ -84,83 +75,51 @@ pub struct Args {
     pub command: Command,
 }
 
-/// The verb.
+/// The commands, in the order of their help.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List real devices, drive models, tests, the keys of a test, or the defaults
+    /// Devices, tests, workloads and defaults
     List(ListArgs),
-    /// Run a test on one or more targets, or continue runs that ended early
-    Run(RunCommand),
-    /// The whole suite on one or more targets, and one report
-    Review(ReviewArgs),
-    /// Work with directories of runs
-    #[command(subcommand)]
-    Library(LibraryCommand),
-    /// Print the steps of a run and its refusals; changes nothing
+    /// Steps, cost and refusals; changes nothing
     Plan(Box<PlanArgs>),
-    /// Is B worse than A? Compare runs, figure by figure
-    Compare(CompareArgs),
-    /// Summarise runs in the terminal
-    Show(ShowArgs),
-    /// Write runs into one self-contained HTML page
-    Report(ReportArgs),
-    /// List the runs of a library, change their words, remove them
-    Runs(RunsArgs),
-    /// Write a run in the format of another program, or its graph
-    Export(ExportArgs),
-    /// Serve a library to web browsers: the Bench
-    Serve(ServeArgs),
-    /// Write the Bench of a library as plain files for any web host
-    Site(SiteArgs),
-    /// Send runs to a server of a library
-    Push(PushArgs),
-    /// Read results of other programs into run directories
-    #[command(subcommand)]
-    Import(ImportCommand),
-    /// Restore the settings changed by killed runs and recordings: power settings of drives, the
-    /// kernel's block tracer
-    Restore(RestoreArgs),
-    /// Measure the cost of the harness itself
-    Selftest(SelftestArgs),
-    /// Write blocks that identify themselves and read them back: does the drive keep its promises?
+    /// One test on one or more targets
+    Run(RunCommand),
+    /// The whole suite, and one report
+    Review(ReviewArgs),
+    /// Does a drive keep what it acknowledged?
     Verify(VerifyArgs),
-    /// Expose a simulated drive as a disk for any other program
-    Expose(Box<ExposeArgs>),
-    /// Give orders to an exposed drive: cut its power, break it, age it, look at its work
-    Drive(DriveOrder),
-    /// Save the state of an exposed drive in a file, and go back to it
-    Snapshot(SnapshotArgs),
     /// Find settings for a drive
     #[command(subcommand)]
     Advise(AdviseCommand),
-    /// Simulate many runs that differ in chosen values, and write one table
-    Sweep(SweepArgs),
-    /// Find the values of a drive model that explain runs of a drive
-    Fit(FitArgs),
-    /// The drives of this host in a lab of several hosts, a Ray cluster
-    #[command(subcommand)]
-    Lab(LabCommand),
-    /// Work with drive model files
-    #[command(subcommand)]
-    Drives(DrivesCommand),
-    /// Check, print and convert workload files
-    #[command(subcommand)]
-    Workload(WorkloadCommand),
-    /// Read, analyse and convert traces of real work
+    /// Summary of runs in the terminal
+    Show(ShowArgs),
+    /// Is B worse than A, beyond noise?
+    Compare(CompareArgs),
+    /// One self-contained HTML page of runs
+    Report(ReportArgs),
+    /// Record, read, convert and replay traces
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Print the script that completes commands in a shell
+    /// Check, show and convert workload files
+    #[command(subcommand)]
+    Workload(WorkloadCommand),
+    /// Keep runs, import, export and serve them
+    #[command(subcommand)]
+    Library(LibraryCommand),
+    /// Models, disks, sweeps and fits
+    #[command(subcommand)]
+    Sim(SimCommand),
+    /// The drives of several hosts, with Ray
+    #[command(subcommand)]
+    Lab(LabCommand),
+    /// Undo what killed runs left changed
+    RestoreSettings(RestoreSettingsArgs),
+    /// Cost of the harness itself
+    Selftest(SelftestArgs),
+    /// Completion of commands in a shell
     Completions(CompletionsArgs),
-    /// Write manual pages, one for each command
+    /// Manual pages
     Man(ManArgs),
-}
-
-/// The verbs for drive models.
-#[derive(Debug, Subcommand)]
-#[command(after_help = commands::sim::check::EXAMPLES)]
-pub enum DrivesCommand {
-    /// Check a drive model file and print its description
-    Check(DrivesCheckArgs),
 }
 
 fn main() -> ExitCode {
@@ -169,7 +128,7 @@ fn main() -> ExitCode {
     let built_in = Defaults::built_in();
     let defaults = loaded.as_ref().unwrap_or(&built_in);
     out::set_document(failure::wants_json(defaults.format()));
-    if let Some(code) = failure::of_words() {
+    if let Some(code) = failure::of_words().or_else(renamed::refuse) {
         return ExitCode::from(code);
     }
     let call: help::Call<Args> = match help::parse(defaults) {
@@ -180,7 +139,7 @@ fn main() -> ExitCode {
     let listening =
         stop::survive_file_limit().and_then(|()| stop::at_once()).map_err(anyhow::Error::from);
     // Help is there with wrong defaults, too; nothing else is.
-    let ready = listening.and(loaded);
+    let ready = listening.and(loaded.map_err(anyhow::Error::from));
     let code = ready.and_then(|defaults| dispatch(call, &defaults)).unwrap_or_else(|error| {
         let failure = Failure::from_error(&error);
         failure.print();
@@ -193,42 +152,28 @@ fn dispatch(call: help::Call<Args>, defaults: &Defaults) -> anyhow::Result<u8> {
     call.defaults.iter().for_each(|sentence| talk!("{sentence}"));
     match call.args.command {
         Command::List(args) => commands::list::run(&args, defaults),
-        Command::Completions(args) => {
-            commands::completions::run(&args, help::command::<Args>(&Defaults::built_in()))
-        }
-        Command::Man(args) => {
-            commands::man::run(&args, help::command::<Args>(&Defaults::built_in()))
-        }
+        Command::Plan(args) => commands::plan::run(&args),
         Command::Run(RunCommand::New(args)) => commands::run::run(&args),
         Command::Run(RunCommand::Resume(args)) => commands::run::resume::run(&args),
         Command::Review(args) => commands::review::run(&args),
-        Command::Library(LibraryCommand::Build(args)) => commands::library::build::run(&args),
-        Command::Plan(args) => commands::plan::run(&args),
-        Command::Compare(args) => commands::compare::run(&args),
-        Command::Show(args) => commands::show::run(&args),
-        Command::Report(args) => commands::report::run(&args),
-        Command::Runs(args) => match args.verb {
-            None => commands::library::list::run(&args.list),
-            Some(RunsVerb::Rm(args)) => commands::library::rm::run(&args),
-            Some(RunsVerb::Note(args)) => commands::library::note::run(&args),
-        },
-        Command::Export(args) => commands::library::export::run(&args),
-        Command::Serve(args) => commands::library::serve::run(&args),
-        Command::Site(args) => commands::library::site::run(&args),
-        Command::Push(args) => commands::library::push::run(&args),
-        Command::Import(command) => commands::library::import::run(&command),
-        Command::Restore(args) => commands::restore_settings::run(&args),
-        Command::Sweep(args) => commands::sim::sweep::run(&args),
-        Command::Fit(args) => commands::sim::fit::run(&args),
-        Command::Lab(command) => commands::lab::run(&command),
-        Command::Selftest(args) => commands::selftest::run(&args),
-        Command::Drives(DrivesCommand::Check(args)) => commands::sim::check::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
-        Command::Expose(args) => commands::sim::expose::run(&args),
-        Command::Drive(args) => commands::sim::control::run(&args),
-        Command::Snapshot(args) => commands::sim::save::run(&args),
         Command::Advise(AdviseCommand::Spare(args)) => commands::advise::run(&args),
-        Command::Workload(command) => commands::workload::run(&command),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Trace(command) => commands::trace::run(command),
+        Command::Workload(command) => commands::workload::run(&command),
+        Command::Library(command) => commands::library::run(&command),
+        Command::Sim(command) => commands::sim::run(&command),
+        Command::Lab(command) => commands::lab::run(&command),
+        Command::RestoreSettings(args) => commands::restore_settings::run(&args),
+        Command::Selftest(args) => commands::selftest::run(&args),
+        Command::Completions(args) => commands::completions::run(&args, whole()),
+        Command::Man(args) => commands::man::run(&args, whole()),
     }
+}
+
+/// The command line without the defaults of a user.
+fn whole() -> clap::Command {
+    help::command::<Args>(&Defaults::built_in())
 }

@@ -7,7 +7,7 @@ use result::schema::About;
 /// The words of the user about runs.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct AboutArgs {
-    /// Name of the group of these runs, for `ssdlab compare label:NAME` and `ssdlab runs`
+    /// Name of the group of these runs, for `ssdlab compare label:NAME` and `ssdlab library list`
     #[arg(long, value_name = "NAME", value_parser = super::parse_word)]
     pub label: Option<String>,
     /// Remark

@@ -148,7 +148,7 @@ fn no_label(library: &Path, label: &str, mut labels: Vec<String>) -> RunError {
     let near = if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
     let library = library.display();
     RunError::Usage(format!(
-        "no run in {library} has the label `{label}`{near}; `ssdlab runs` lists labels"
+        "no run in {library} has the label `{label}`{near}; `ssdlab library list` lists labels"
     ))
 }
 

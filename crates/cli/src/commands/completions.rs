@@ -29,7 +29,7 @@ pub struct CompletionsArgs {
 /// Commands whose first words are a test and targets, for fish.
 const WITH_TEST: &str = "__fish_seen_subcommand_from run plan";
 /// Commands with targets alone.
-const WITH_TARGET: &str = "__fish_seen_subcommand_from run plan review expose verify";
+const WITH_TARGET: &str = "__fish_seen_subcommand_from run plan review expose models verify";
 
 /// Prints the script for a shell.
 pub fn run(args: &CompletionsArgs, command: Command) -> anyhow::Result<u8> {
@@ -68,12 +68,12 @@ fn with_names(command: &str, arg: Arg) -> Arg {
         (_, "test" | "tests" | "only") => arg.value_parser(one_of(tests())),
         ("list", "listed") => {
             let lists = LISTS.map(|(name, _)| name.to_owned()).into_iter();
-            arg.value_parser(one_of(lists.chain(tests()).chain(drives()).collect()))
+            arg.value_parser(one_of(lists.chain(tests()).collect()))
         }
         ("build", "drives") => {
             arg.value_parser(one_of(BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect()))
         }
-        ("expose", "target") => arg.value_parser(one_of(drives())),
+        ("expose" | "models", "target") => arg.value_parser(one_of(drives())),
         // Devices and files are completed here, as the shell knows them.
         (_, "targets" | "target") => arg.value_hint(ValueHint::AnyPath),
         _ => arg,

@@ -1,17 +1,14 @@
-//! `ssdlab list`: real devices, drive models with their facts, hosts, tests, defaults. It changes nothing.
+//! `ssdlab list`: real devices, tests, workloads, defaults. It changes nothing.
 
 mod config;
 mod test;
 
-use ::target::TargetSpec;
-use base::Facts;
 use clap::Args as ClapArgs;
 use device::DeviceReport;
 use device::describe::report as discover;
 use device::host::shell::quoted;
 use run::Test;
 use serde_json::{Map, Value, json};
-use sim::model::{BUILT_IN, HOSTS, HostProfile};
 
 use crate::args::Format;
 use crate::commands::workload;
@@ -24,18 +21,13 @@ const EXAMPLES: &str = "\
 Examples:
   ssdlab list devices
   ssdlab list waf  # one test: its keys, metrics and targets
-  ssdlab list sim:samsung-840-pro-256gb  # all facts of a simulated drive
   ssdlab list config  # defaults, and where they come from";
 
-/// One of the lists of `list`, or one simulated drive.
+/// One of the lists of `list`, or one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listed {
     /// Real devices.
     Devices,
-    /// Drive models.
-    Drives,
-    /// Hosts of simulated drives.
-    Hosts,
     /// Tests.
     Tests,
     /// Workloads that come with ssdlab.
@@ -44,16 +36,14 @@ pub enum Listed {
     Config,
     /// One test.
     Test(Test),
-    /// The simulated drive of this target string.
-    Drive(String),
 }
 
 /// Arguments of `list`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct ListArgs {
-    /// One list: devices, drives, hosts, tests or workloads; config: the defaults of this user; or one thing: a test
-    /// such as `waf`, a simulated drive by sim:NAME. Default: all lists
+    /// One list: devices, tests or workloads; config: the defaults of this user; or one test such as `waf`. Default:
+    /// all lists. `ssdlab sim models` lists simulated drives
     #[arg(value_name = "LIST", value_parser = parse_listed)]
     pub listed: Option<Listed>,
     /// Output on stdout
@@ -62,77 +52,20 @@ pub struct ListArgs {
 }
 
 /// The lists by their words.
-pub const LISTS: [(&str, Listed); 6] = [
+pub const LISTS: [(&str, Listed); 4] = [
     ("devices", Listed::Devices),
-    ("drives", Listed::Drives),
-    ("hosts", Listed::Hosts),
     ("tests", Listed::Tests),
     ("workloads", Listed::Workloads),
     ("config", Listed::Config),
 ];
 
 fn parse_listed(text: &str) -> Result<Listed, String> {
-    if text.starts_with("sim:") {
-        return Ok(Listed::Drive(text.to_owned()));
-    }
     let list = LISTS.into_iter().find(|(word, _)| *word == text).map(|(_, list)| list);
     let found = list.or_else(|| text.parse().ok().map(Listed::Test));
     found.ok_or_else(|| {
         let words = LISTS.map(|(word, _)| word).join(", ");
-        format!("expected {words}, a test such as consistency, or sim:NAME")
+        format!("expected {words}, or a test such as consistency; `ssdlab sim models` lists simulated drives")
     })
-}
-
-/// Longest text of a fact in the list of all models, in characters.
-const FACT_CHARS_MAX: usize = 40;
-
-/// A simulated drive as lists show it.
-struct SimulatedDrive {
-    target: String,
-    identity: ::target::Identity,
-}
-
-impl SimulatedDrive {
-    fn of(target: &str) -> anyhow::Result<Self> {
-        let spec: TargetSpec = target.parse()?;
-        let (name, settings) = spec.model().unwrap_or_default();
-        let (identity, _) = io::engine::sim::describe(target, name, settings)?;
-        Ok(Self { target: target.to_owned(), identity })
-    }
-
-    fn built_in() -> anyhow::Result<Vec<Self>> {
-        BUILT_IN.iter().map(|(name, _)| Self::of(&format!("sim:{name}"))).collect()
-    }
-
-    fn document(&self) -> Value {
-        let Self { target, identity } = self;
-        json!({
-            "target": target, "name": identity.name, "simulated": true,
-            "firmware": identity.firmware, "capacity_bytes": identity.capacity_bytes,
-            "raw_bytes": identity.raw_bytes, "facts": identity.facts,
-        })
-    }
-
-    fn row(&self) -> Vec<String> {
-        let Facts { nand_type, interface, controller, .. } = &self.identity.facts;
-        let [nand_type, interface, controller] = [
-            nand_type.as_ref().map(|fact| fact.value.name()),
-            interface.as_ref().map(|fact| fact.value.as_str()),
-            controller.as_ref().map(|fact| fact.value.as_str()),
-        ]
-        .map(Option::unwrap_or_default);
-        let (target, capacity) = (&self.target, bytes(self.identity.capacity_bytes));
-        [format!("  {target}"), capacity, nand_type.to_owned(), cut(interface), cut(controller)]
-            .into()
-    }
-}
-
-/// The beginning of a long text.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(FACT_CHARS_MAX) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-    }
 }
 
 pub fn run(args: &ListArgs, defaults: &Defaults) -> anyhow::Result<u8> {
@@ -152,19 +85,6 @@ fn document(listed: Option<&Listed>, defaults: &Defaults) -> anyhow::Result<Valu
     }
     if wants(&Listed::Devices) {
         document.insert("devices".to_owned(), discover::list().iter().map(device).collect());
-    }
-    if let Some(Listed::Drive(target)) = listed {
-        let drive = SimulatedDrive::of(target)?.document();
-        document.insert("drive_models".to_owned(), json!([drive]));
-    }
-    if wants(&Listed::Drives) {
-        let drives = SimulatedDrive::built_in()?;
-        let drives = drives.iter().map(SimulatedDrive::document).collect();
-        document.insert("drive_models".to_owned(), drives);
-    }
-    if wants(&Listed::Hosts) {
-        let host = |(host, profile): (_, HostProfile)| json!({"host": host, "name": profile.name});
-        document.insert("hosts".to_owned(), hosts()?.into_iter().map(host).collect());
     }
     if let Some(Listed::Test(test)) = listed {
         document.insert("tests".to_owned(), json!([test::whole(*test)?]));
@@ -192,33 +112,21 @@ fn device(device: &DeviceReport) -> Value {
     })
 }
 
-/// The host profiles that come with ssdlab, each with its word.
-fn hosts() -> anyhow::Result<Vec<(&'static str, HostProfile)>> {
-    let load = |(host, text)| Ok((host, HostProfile::load(host, text)?));
-    HOSTS.into_iter().map(load).collect()
-}
-
 fn print(listed: Option<&Listed>, defaults: &Defaults) -> anyhow::Result<()> {
     match listed {
         None => {
             print_devices();
             data!("");
-            print_drives()?;
-            data!("");
-            print_hosts()?;
-            data!("");
             print_tests();
             data!("");
             print_workloads();
+            data!("\nSimulated drives: ssdlab sim models");
         }
         Some(Listed::Devices) => print_devices(),
-        Some(Listed::Drives) => print_drives()?,
-        Some(Listed::Hosts) => print_hosts()?,
         Some(Listed::Tests) => print_tests(),
         Some(Listed::Workloads) => print_workloads(),
         Some(Listed::Test(test)) => test::print(*test)?,
         Some(Listed::Config) => config::print(defaults),
-        Some(Listed::Drive(target)) => print_drive(&SimulatedDrive::of(target)?),
     }
     Ok(())
 }
@@ -244,34 +152,6 @@ fn print_devices() {
     table::print(&rows);
 }
 
-fn print_drives() -> anyhow::Result<()> {
-    data!("Drive models (simulated; all facts of one: ssdlab list sim:NAME):");
-    let drives = SimulatedDrive::built_in()?;
-    table::print(&drives.iter().map(SimulatedDrive::row).collect::<Vec<_>>());
-    Ok(())
-}
-
-/// Every fact of a drive with its source.
-fn print_drive(drive: &SimulatedDrive) {
-    let SimulatedDrive { target, identity } = drive;
-    data!("{} (simulated: {target})", identity.name);
-    let raw = identity.raw_bytes.map(|raw| ("Raw NAND", raw));
-    let sizes = [("Capacity", identity.capacity_bytes)].into_iter().chain(raw);
-    let sizes = sizes.map(|(label, size)| vec![format!("  {label}"), bytes(size)]);
-    let facts = identity.facts.known().map(|fact| {
-        let conditions = fact.conditions.map_or_else(String::new, |words| format!(" ({words})"));
-        vec![format!("  {}", fact.label), fact.text() + &conditions, fact.from.to_owned()]
-    });
-    table::print(&sizes.chain(facts).collect::<Vec<_>>());
-}
-
-fn print_hosts() -> anyhow::Result<()> {
-    data!("Hosts (sim:NAME?host=HOST, or none):");
-    let rows = hosts()?.into_iter().map(|(host, profile)| vec![format!("  {host}"), profile.name]);
-    table::print(&rows.collect::<Vec<_>>());
-    Ok(())
-}
-
 fn print_workloads() {
     data!(
         "Workloads (ssdlab run workload TARGET --workload NAME; all of one: ssdlab workload show NAME):"
@@ -292,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_list_or_one_drive_is_a_document_of_its_own() {
+    fn one_list_is_a_document_of_its_own() {
         let keys = |listed: Option<&Listed>| -> Vec<String> {
             document(listed, &Defaults::built_in())
                 .unwrap()
@@ -302,13 +182,7 @@ mod tests {
                 .cloned()
                 .collect()
         };
-        assert_eq!(keys(None), ["devices", "drive_models", "hosts", "tests", "workloads"]);
+        assert_eq!(keys(None), ["devices", "tests", "workloads"]);
         assert_eq!(keys(Some(&Listed::Tests)), ["tests"]);
-        let drives = document(Some(&Listed::Drives), &Defaults::built_in()).unwrap();
-        assert_eq!(drives["drive_models"].as_array().unwrap().len(), BUILT_IN.len());
-        let drive = Listed::Drive("sim:samsung-840-pro-256gb?scale=1/64".to_owned());
-        let drive = &document(Some(&drive), &Defaults::built_in()).unwrap()["drive_models"][0];
-        assert_eq!(drive["facts"]["nand_type"]["value"], "MLC");
-        assert!(drive["capacity_bytes"].as_u64().unwrap() < 5_000_000_000, "{drive}");
     }
 }

@@ -1,4 +1,4 @@
-//! `ssdlab restore`: restores power settings of drives that a killed run had changed, and the
+//! `ssdlab restore-settings`: restores power settings of drives that a killed run had changed, and the
 //! kernel's block tracer after a killed recording. `run`, `review` and `trace record` do the same
 //! when they start.
 
@@ -11,20 +11,20 @@ use crate::ui::out::{data, talk};
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab restore
-  ssdlab restore --format text
-  ssdlab restore --format json";
+  ssdlab restore-settings
+  ssdlab restore-settings --format text
+  ssdlab restore-settings --format json";
 
-/// Arguments of `restore`.
+/// Arguments of `restore-settings`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
-pub struct RestoreArgs {
+pub struct RestoreSettingsArgs {
     /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
+pub fn run(args: &RestoreSettingsArgs) -> anyhow::Result<u8> {
     let (mut restored, mut failures) = (Vec::new(), Vec::new());
     for outcome in restore_left_behind() {
         match outcome {

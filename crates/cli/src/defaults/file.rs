@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use ::target::IoError;
 use base::text::shortened;
 use device::host::small_file;
 use toml::{Table, Value};
@@ -37,30 +38,30 @@ impl Place {
     }
 
     /// The values in the file; none if it is not there and nobody named it.
-    pub fn read(&self) -> anyhow::Result<Option<Vec<(&'static Key, String)>>> {
+    pub fn read(&self) -> Result<Option<Vec<(&'static Key, String)>>, IoError> {
         match small_file::read(&self.path) {
             Ok(text) => values(&self.path, &text).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !self.is_named => {
                 Ok(None)
             }
-            Err(error) => anyhow::bail!(
+            Err(error) => Err(IoError::Usage(format!(
                 "the configuration file {} cannot be read: {error}; {VARIABLE}= (empty) does without one",
                 self.path.display()
-            ),
+            ))),
         }
     }
 }
 
 /// The values of the text of a file.
-fn values(path: &Path, text: &str) -> anyhow::Result<Vec<(&'static Key, String)>> {
+fn values(path: &Path, text: &str) -> Result<Vec<(&'static Key, String)>, IoError> {
     let path = path.display();
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        anyhow::anyhow!("{path} is not TOML: {}", error.message())
+        IoError::Usage(format!("{path} is not TOML: {}", error.message()))
     })?;
     let one = |(name, value): (String, Value)| {
         value_of(&name, &value).map_err(|reason| {
             let (name, value) = (shortened(&name), shortened(&value.to_string()));
-            anyhow::anyhow!("{path}: `{name} = {value}`: {reason}")
+            IoError::Usage(format!("{path}: `{name} = {value}`: {reason}"))
         })
     };
     table.into_iter().map(one).collect()

@@ -170,7 +170,7 @@ fn drives(args: &BuildArgs) -> anyhow::Result<Vec<TargetSpec>> {
     if texts.is_empty() {
         let patterns: Vec<_> = args.drives.iter().map(glob::Pattern::as_str).collect();
         return Err(RunError::Usage(format!(
-            "no drive model matches `--drives {}`; `ssdlab list drives` shows all names",
+            "no drive model matches `--drives {}`; `ssdlab sim models` shows all names",
             patterns.join(" ")
         ))
         .into());

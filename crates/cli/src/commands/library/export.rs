@@ -1,4 +1,4 @@
-//! `ssdlab export`: a run in the format of another program.
+//! `ssdlab library export`: a run in the format of another program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::ui::out::data;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab export latest --as csv -o seconds.csv
-  ssdlab export latest --as fio-json --split -o for-fio-plot
-  ssdlab export latest --as svg > graph.svg";
+  ssdlab library export latest --as csv -o seconds.csv
+  ssdlab library export latest --as fio-json --split -o for-fio-plot
+  ssdlab library export latest --as svg > graph.svg";
 
 /// The form of the export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -38,7 +38,7 @@ pub enum ExportFormat {
     Png,
 }
 
-/// Arguments of `export`.
+/// Arguments of `library export`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct ExportArgs {

@@ -1,4 +1,4 @@
-//! `ssdlab import`: results of other programs as run directories.
+//! `ssdlab library import`: results of other programs as run directories.
 
 use std::path::{Path, PathBuf};
 
@@ -16,27 +16,27 @@ use crate::ui::out::data;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab import fio results.json
-  ssdlab import phoronix composite.xml
-  ssdlab import cdm cdm.txt --drive 'WD SN850X 2 TB'";
+  ssdlab library import fio results.json
+  ssdlab library import phoronix composite.xml
+  ssdlab library import cdm cdm.txt --drive 'WD SN850X 2 TB'";
 
 const OF_FIO: &str = "\
 Examples:
-  ssdlab import fio results.json --drive 'WD SN850X 2 TB' --firmware 620281WD
-  ssdlab import fio bench-fio-output/  # JSON and logs of one drive
-  ssdlab import fio sim.json --simulated";
+  ssdlab library import fio results.json --drive 'WD SN850X 2 TB' --firmware 620281WD
+  ssdlab library import fio bench-fio-output/  # JSON and logs of one drive
+  ssdlab library import fio sim.json --simulated";
 
 const OF_PHORONIX: &str = "\
 Examples:
-  ssdlab import phoronix composite.xml
-  ssdlab import phoronix result.json --library peers
-  ssdlab import phoronix test-results/ --format json";
+  ssdlab library import phoronix composite.xml
+  ssdlab library import phoronix result.json --library peers
+  ssdlab library import phoronix test-results/ --format json";
 
 const OF_CDM: &str = "\
 Examples:
-  ssdlab import cdm cdm.txt --drive 'WD SN850X 2 TB'
-  ssdlab import cdm cdm.txt --firmware 620281WD --library peers
-  ssdlab import cdm first.txt second.txt --format json";
+  ssdlab library import cdm cdm.txt --drive 'WD SN850X 2 TB'
+  ssdlab library import cdm cdm.txt --firmware 620281WD --library peers
+  ssdlab library import cdm first.txt second.txt --format json";
 
 /// The program whose results are read.
 #[derive(Debug, Subcommand)]
@@ -123,7 +123,7 @@ fn call(format: &str, args: &ImportArgs, hosts: &[String]) -> Call {
         value.iter().flat_map(|value| [name.to_owned(), value.clone()]).collect::<Vec<_>>()
     };
     let words = [
-        ["ssdlab", "import", format].map(str::to_owned).to_vec(),
+        ["ssdlab", "library", "import", format].map(str::to_owned).to_vec(),
         args.paths.iter().map(|path| path.display().to_string()).collect(),
         option("--drive", &args.drive),
         option("--host", hosts),

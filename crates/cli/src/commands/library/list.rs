@@ -1,12 +1,10 @@
-//! `ssdlab runs`: the runs of a library.
+//! `ssdlab library list`: the runs of a library.
 
-use clap::{Args as ClapArgs, Subcommand};
+use clap::Args as ClapArgs;
 use result::run_id::rfc3339;
 use result::schema::{Run, RunStatus};
 use result::store::{self, LibraryEntry, RunDir};
 
-use super::note::NoteArgs;
-use super::rm::RemoveArgs;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
@@ -14,34 +12,14 @@ use crate::ui::table::{self, bytes};
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab runs
-  ssdlab runs --drive 840 --test consistency --since 2026-11-01
-  ssdlab runs --label before --format json";
+  ssdlab library list
+  ssdlab library list --drive 840 --test consistency --since 2026-11-01
+  ssdlab library list --label before --format json";
 
-/// Arguments of `runs` and of its verbs.
+/// Arguments of `library list`.
 #[derive(Debug, ClapArgs)]
-#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = EXAMPLES)]
-pub struct RunsArgs {
-    /// The verb; without one, the runs are listed.
-    #[command(subcommand)]
-    pub verb: Option<RunsVerb>,
-    #[command(flatten)]
-    pub list: ListRunsArgs,
-}
-
-/// The verbs.
-#[derive(Debug, Subcommand)]
-pub enum RunsVerb {
-    /// Remove runs
-    Rm(RemoveArgs),
-    /// Change label, remark and tags of a run
-    Note(NoteArgs),
-}
-
-/// The runs to list.
-#[derive(Debug, ClapArgs)]
-pub struct ListRunsArgs {
+pub struct ListArgs {
     /// Only drives with this text in their name
     #[arg(long, value_name = "TEXT")]
     pub drive: Option<String>,
@@ -78,7 +56,7 @@ fn parse_date(text: &str) -> Result<String, String> {
     }
 }
 
-pub fn run(args: &ListRunsArgs) -> anyhow::Result<u8> {
+pub fn run(args: &ListArgs) -> anyhow::Result<u8> {
     let entries = store::list(&args.place.library)?;
     let (readable, rejected): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.run.is_ok());
@@ -106,7 +84,7 @@ pub fn run(args: &ListRunsArgs) -> anyhow::Result<u8> {
     Ok(EXIT_DONE)
 }
 
-fn fits(args: &ListRunsArgs, run: &Run) -> bool {
+fn fits(args: &ListArgs, run: &Run) -> bool {
     let contains = |text: &String| run.target.name.to_lowercase().contains(&text.to_lowercase());
     args.drive.as_ref().is_none_or(contains)
         && args.test.as_ref().is_none_or(|test| run.test == *test)

@@ -11,11 +11,11 @@ use crate::ui::out::data;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab runs note latest --label before --tag lab
-  ssdlab runs note latest --note 'bay 3, new firmware'
-  ssdlab runs note 20261124-1025 --no-tags --note ''";
+  ssdlab library note latest --label before --tag lab
+  ssdlab library note latest --note 'bay 3, new firmware'
+  ssdlab library note 20261124-1025 --no-tags --note ''";
 
-/// Arguments of `runs note`.
+/// Arguments of `library note`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct NoteArgs {

@@ -1,4 +1,4 @@
-//! `ssdlab push`: runs to a server.
+//! `ssdlab library push`: runs to a server.
 
 use std::path::PathBuf;
 
@@ -12,15 +12,15 @@ use crate::ui::out::{data, is_document, talk};
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab push http://lab:8080 latest --token-file token
-  ssdlab push http://lab:8080 20261124-1025 20261124-1131 --token-file token
-  ssdlab push http://lab:8080 latest --token-file token --format json";
+  ssdlab library push http://lab:8080 latest --token-file token
+  ssdlab library push http://lab:8080 20261124-1025 20261124-1131 --token-file token
+  ssdlab library push http://lab:8080 latest --token-file token --format json";
 
-/// Arguments of `push`.
+/// Arguments of `library push`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct PushArgs {
-    /// Address of the server, as `ssdlab serve` prints it
+    /// Address of the server, as `ssdlab library serve` prints it
     pub url: String,
     /// Runs: path, name, start of a name, or `latest`
     #[arg(required = true, value_name = "RUN")]

@@ -12,14 +12,14 @@ use crate::ui::out::data;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab runs rm 20261124-102506-consistency-samsung-ssd-840-pro-256-gb-default-3c31
-  ssdlab runs rm ssdlab-runs/20261124-102506-corners-null-default-77aa
-  ssdlab runs rm 20261124-102506-corners-null-default-77aa --library old --format json";
+  ssdlab library rm 20261124-102506-consistency-samsung-ssd-840-pro-256-gb-default-3c31
+  ssdlab library rm ssdlab-runs/20261124-102506-corners-null-default-77aa
+  ssdlab library rm 20261124-102506-corners-null-default-77aa --library old --format json";
 
-/// Arguments of `runs rm`.
+/// Arguments of `library rm`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
-pub struct RemoveArgs {
+pub struct RmArgs {
     /// Runs by their whole names
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
@@ -31,11 +31,11 @@ pub struct RemoveArgs {
 mod each_check;
 
 /// Removes all runs of the call, or none if one of them cannot be removed.
-pub fn run(args: &RemoveArgs) -> anyhow::Result<u8> {
+pub fn run(args: &RmArgs) -> anyhow::Result<u8> {
     let mut dirs = Vec::new();
     for name in &args.runs {
         let unknown = || {
-            let words = "is not the whole name of a run; `ssdlab runs` lists names";
+            let words = "is not the whole name of a run; `ssdlab library list` lists names";
             RunError::Usage(format!("`{name}` {words}"))
         };
         let name = Some(name).filter(|name| is_run_id(name)).ok_or_else(unknown)?;

@@ -1,4 +1,4 @@
-//! `ssdlab serve`: the Bench over HTTP, until Ctrl-C.
+//! `ssdlab library serve`: the Bench over HTTP, until Ctrl-C.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use crate::ui::out::{data, talk};
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab serve  # http://127.0.0.1:8080
-  ssdlab serve --library peers --listen 127.0.0.1:0
-  ssdlab serve --listen 0.0.0.0:8080 --public --token-file token";
+  ssdlab library serve  # http://127.0.0.1:8080
+  ssdlab library serve --library peers --listen 127.0.0.1:0
+  ssdlab library serve --listen 0.0.0.0:8080 --public --token-file token";
 
 /// The library and its page.
 #[derive(Debug, ClapArgs)]
@@ -36,7 +36,7 @@ pub struct BenchArgs {
     pub format: Format,
 }
 
-/// Arguments of `serve`.
+/// Arguments of `library serve`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct ServeArgs {

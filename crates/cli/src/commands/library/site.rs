@@ -1,4 +1,4 @@
-//! `ssdlab site`: the Bench as plain files.
+//! `ssdlab library site`: the Bench as plain files.
 
 use std::path::PathBuf;
 
@@ -15,11 +15,11 @@ use crate::ui::out::{data, talk};
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab site public
-  ssdlab site public --small --title 'Our drives'
-  ssdlab site public --library peers --format json";
+  ssdlab library site public
+  ssdlab library site public --small --title 'Our drives'
+  ssdlab library site public --library peers --format json";
 
-/// Arguments of `site`.
+/// Arguments of `library site`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct SiteArgs {

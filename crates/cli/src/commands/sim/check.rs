@@ -1,36 +1,58 @@
-//! `ssdlab drives check`: validity and description of a drive model file.
+//! `ssdlab sim check`: validity and description of a drive model or of a saved state.
 
 use std::path::PathBuf;
 
 use ::target::IoError;
 use base::Ratio;
 use clap::Args as ClapArgs;
+use expose::snapshot::file::Header;
+use expose::snapshot::{FileFault, file};
+use serde_json::Value;
 use sim::model::ModelValue;
 use sim::{Config, Model};
 
+use super::control::print as print_members;
+use super::state::slip;
 use crate::args::Format;
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes, count};
 
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  ssdlab drives check my-drive.toml
-  ssdlab drives check ./models/child.toml
-  ssdlab drives check my-drive.toml --format json";
+  ssdlab sim check my-drive.toml
+  ssdlab sim check aged.state
+  ssdlab sim check my-drive.toml --format json";
 
-/// Arguments of `drives check`.
+/// Arguments of `sim check`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
-pub struct DrivesCheckArgs {
-    /// Drive model, a TOML file
+pub struct CheckArgs {
+    /// Drive model, a TOML file; or a file that `ssdlab sim save` or `ssdlab sim expose --state` wrote
     pub file: PathBuf,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-pub fn run(args: &DrivesCheckArgs) -> anyhow::Result<u8> {
+pub fn run(args: &CheckArgs) -> anyhow::Result<u8> {
+    match file::header(&args.file) {
+        Ok(header) => print_header(&header, args.format)?,
+        Err(FileFault::NoState | FileFault::Io(_)) => check_model(args)?,
+        Err(fault) => return Err(slip(&args.file, fault).into()),
+    }
+    Ok(EXIT_DONE)
+}
+
+fn print_header(header: &Header, format: Format) -> anyhow::Result<()> {
+    match (format, serde_json::to_value(header)?) {
+        (Format::Text, Value::Object(members)) => print_members(&members),
+        (_, header) => data!("{header}"),
+    }
+    Ok(())
+}
+
+fn check_model(args: &CheckArgs) -> Result<(), IoError> {
     let name = args.file.display().to_string();
     let text = device::host::small_file::read(&args.file)
         .map_err(|error| IoError::Usage(format!("drive model `{name}` cannot be read: {error}")))?;
@@ -43,7 +65,7 @@ pub fn run(args: &DrivesCheckArgs) -> anyhow::Result<u8> {
         Format::Json => data!("{}", document(&model, &config, &values)),
         Format::Text => print(&model, &config, &values),
     }
-    Ok(EXIT_DONE)
+    Ok(())
 }
 
 fn document(model: &Model, config: &Config, values: &[ModelValue]) -> serde_json::Value {

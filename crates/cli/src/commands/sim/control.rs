@@ -1,4 +1,4 @@
-//! `ssdlab drive`: orders to an exposed drive over its control socket.
+//! `ssdlab sim control`: commands to an exposed drive over its control socket.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -17,44 +17,44 @@ use crate::ui::table;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab drive /tmp/orders status
-  ssdlab drive /tmp/orders watch --count 10
-  ssdlab drive /tmp/orders cut --after-commands 1000
-  ssdlab drive /tmp/orders cuts
-  ssdlab drive /tmp/orders media-error 1048576 64KiB
-  ssdlab drive /tmp/orders heal
-  ssdlab drive /tmp/orders read-only on
-  ssdlab drive /tmp/orders age 90
-  ssdlab drive /tmp/orders wear 1000
-  ssdlab drive /tmp/orders temperature 55
-  ssdlab drive /tmp/orders cache 4
-  ssdlab drive /tmp/orders idle 60
-  ssdlab drive /tmp/orders mark filled
-  ssdlab drive /tmp/orders waf --since filled
-  ssdlab drive /tmp/orders reset
-  ssdlab drive /tmp/orders snapshot full
-  ssdlab drive /tmp/orders restore full
-  ssdlab drive /tmp/orders forget full
-  ssdlab drive /tmp/orders snapshots --format json";
+  ssdlab sim control /tmp/control status
+  ssdlab sim control /tmp/control watch --count 10
+  ssdlab sim control /tmp/control cut --after-commands 1000
+  ssdlab sim control /tmp/control cuts
+  ssdlab sim control /tmp/control media-error 1048576 64KiB
+  ssdlab sim control /tmp/control heal
+  ssdlab sim control /tmp/control read-only on
+  ssdlab sim control /tmp/control age 90
+  ssdlab sim control /tmp/control wear 1000
+  ssdlab sim control /tmp/control temperature 55
+  ssdlab sim control /tmp/control cache 4
+  ssdlab sim control /tmp/control idle 60
+  ssdlab sim control /tmp/control mark filled
+  ssdlab sim control /tmp/control waf --since filled
+  ssdlab sim control /tmp/control reset
+  ssdlab sim control /tmp/control snapshot full
+  ssdlab sim control /tmp/control restore full
+  ssdlab sim control /tmp/control forget full
+  ssdlab sim control /tmp/control snapshots --format json";
 
-/// Arguments of `drive`.
+/// Arguments of `sim control`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
-pub struct DriveOrder {
-    /// Socket that `ssdlab expose --control` made
+pub struct ControlArgs {
+    /// Socket that `ssdlab sim expose --control` made
     #[arg(value_name = "SOCKET")]
     pub socket: PathBuf,
-    /// The order.
+    /// The command.
     #[command(subcommand)]
-    pub order: DriveCommand,
+    pub command: ControlCommand,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t, global = true)]
     pub format: Format,
 }
 
-/// An order to an exposed drive.
+/// A command to an exposed drive.
 #[derive(Debug, Subcommand)]
-pub enum DriveCommand {
+pub enum ControlCommand {
     /// State of the drive, and its work since the last `reset`
     Status,
     /// A line every second: requests, rates, write amplification
@@ -69,7 +69,7 @@ pub enum DriveCommand {
         #[arg(long, value_name = "N")]
         after_commands: Option<u64>,
     },
-    /// Reports of the cuts that `cut --after-commands` ordered, since the last such call
+    /// Reports of the cuts by `cut --after-commands`, since the last such call
     Cuts,
     /// Make blocks unreadable until they are written
     MediaError {
@@ -144,8 +144,8 @@ pub enum DriveCommand {
     Snapshots,
 }
 
-pub fn run(args: &DriveOrder) -> anyhow::Result<u8> {
-    send(&args.socket, &order(&args.order), args.format)
+pub fn run(args: &ControlArgs) -> anyhow::Result<u8> {
+    send(&args.socket, &order(&args.command), args.format)
 }
 
 /// Sends an order and prints the answers.
@@ -172,30 +172,30 @@ pub(super) fn send(socket: &Path, order: &Order, format: Format) -> anyhow::Resu
     Ok(code)
 }
 
-/// The order in the words of the socket.
-fn order(command: &DriveCommand) -> Order {
+/// The command in the words of the socket.
+fn order(command: &ControlCommand) -> Order {
     match command {
-        DriveCommand::Status => Order::Status,
-        DriveCommand::Watch { count } => Order::Watch { interval_ms: 1000, count: *count },
-        DriveCommand::Cut { after_commands } => Order::Cut { after_commands: *after_commands },
-        DriveCommand::Cuts => Order::Cuts,
-        DriveCommand::MediaError { offset, bytes: Bytes(bytes) } => {
+        ControlCommand::Status => Order::Status,
+        ControlCommand::Watch { count } => Order::Watch { interval_ms: 1000, count: *count },
+        ControlCommand::Cut { after_commands } => Order::Cut { after_commands: *after_commands },
+        ControlCommand::Cuts => Order::Cuts,
+        ControlCommand::MediaError { offset, bytes: Bytes(bytes) } => {
             Order::MediaError { offset: *offset, bytes: *bytes }
         }
-        DriveCommand::Heal => Order::Heal,
-        DriveCommand::ReadOnly { state } => Order::ReadOnly { on: state == "on" },
-        DriveCommand::Age { days } => Order::Age { days: *days },
-        DriveCommand::Wear { cycles } => Order::Wear { cycles: *cycles },
-        DriveCommand::Temperature { celsius } => Order::Temperature { celsius: *celsius },
-        DriveCommand::Cache { superblocks } => Order::Cache { superblocks: *superblocks },
-        DriveCommand::Idle { seconds } => Order::Idle { seconds: *seconds },
-        DriveCommand::Mark { name } => Order::Mark { name: name.clone() },
-        DriveCommand::Waf { since } => Order::Waf { since: since.clone() },
-        DriveCommand::Reset => Order::Reset,
-        DriveCommand::Snapshot { name } => Order::Snapshot { name: name.clone() },
-        DriveCommand::Restore { name } => Order::Restore { name: name.clone() },
-        DriveCommand::Forget { name } => Order::Forget { name: name.clone() },
-        DriveCommand::Snapshots => Order::Snapshots,
+        ControlCommand::Heal => Order::Heal,
+        ControlCommand::ReadOnly { state } => Order::ReadOnly { on: state == "on" },
+        ControlCommand::Age { days } => Order::Age { days: *days },
+        ControlCommand::Wear { cycles } => Order::Wear { cycles: *cycles },
+        ControlCommand::Temperature { celsius } => Order::Temperature { celsius: *celsius },
+        ControlCommand::Cache { superblocks } => Order::Cache { superblocks: *superblocks },
+        ControlCommand::Idle { seconds } => Order::Idle { seconds: *seconds },
+        ControlCommand::Mark { name } => Order::Mark { name: name.clone() },
+        ControlCommand::Waf { since } => Order::Waf { since: since.clone() },
+        ControlCommand::Reset => Order::Reset,
+        ControlCommand::Snapshot { name } => Order::Snapshot { name: name.clone() },
+        ControlCommand::Restore { name } => Order::Restore { name: name.clone() },
+        ControlCommand::Forget { name } => Order::Forget { name: name.clone() },
+        ControlCommand::Snapshots => Order::Snapshots,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `ssdlab expose`: a simulated drive as a disk for any other program.
+//! `ssdlab sim expose`: a simulated drive as a disk for any other program.
 
 mod contents;
 pub mod record;
@@ -38,11 +38,11 @@ use crate::ui::table;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab expose sim:samsung-840-pro-256gb --nbd /tmp/disk --control /tmp/orders
-  ssdlab expose 'sim:samsung-840-pro-256gb?scale=1/64' --fuse mnt --clock real
-  ssdlab expose sim:samsung-840-pro-256gb --nbd 127.0.0.1:10809 --contents disk.img --no-run";
+  ssdlab sim expose sim:samsung-840-pro-256gb --nbd /tmp/disk --control /tmp/control
+  ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/64' --fuse mnt --clock real
+  ssdlab sim expose sim:samsung-840-pro-256gb --nbd 127.0.0.1:10809 --contents disk.img --no-run";
 
-/// Arguments of `expose`.
+/// Arguments of `sim expose`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct ExposeArgs {
@@ -62,7 +62,7 @@ pub struct ExposeArgs {
     /// Pace of the drive's time: `fast`, `real`, or `real*N` for a drive N times slower
     #[arg(long, value_name = "PACE", default_value_t = Pace::Fast)]
     pub clock: Pace,
-    /// Take orders at a Unix socket of this path; see `ssdlab drive --help`
+    /// Take orders at a Unix socket of this path; see `ssdlab sim control --help`
     #[arg(long, value_name = "SOCKET")]
     pub control: Option<PathBuf>,
     /// Let the drive lose its power on order: assume a map in NAND where the model has none, and keep account of all

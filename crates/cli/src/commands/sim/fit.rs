@@ -1,4 +1,4 @@
-//! `ssdlab fit`: a drive model from measured runs.
+//! `ssdlab sim fit`: a drive model from measured runs.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,18 +21,18 @@ use crate::ui::table;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab fit desk-full desk-spare --base intel-ssd-730-480gb --name 'My drive' -o my-drive.toml
-  ssdlab fit desk-full desk-spare --hold-out desk-trim --base my-drive.toml
-  ssdlab fit latest --base intel-ssd-730-480gb --scale 1/64 --format json";
+  ssdlab sim fit desk-full desk-spare --base intel-ssd-730-480gb --name 'My drive' -o my-drive.toml
+  ssdlab sim fit desk-full desk-spare --hold-out desk-trim --base my-drive.toml
+  ssdlab sim fit latest --base intel-ssd-730-480gb --scale 1/64 --format json";
 
-/// Arguments of `fit`; `docs/runs/fit.md` describes the method.
+/// Arguments of `sim fit`; `docs/runs/fit.md` describes the method.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct FitArgs {
     /// Runs of one drive to explain: path, name, start of a name, or `latest`
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// Model that gives every value which the runs do not determine: a name of `ssdlab list drives`, or
+    /// Model that gives every value which the runs do not determine: a name of `ssdlab sim models`, or
     /// a model file
     #[arg(long, value_name = "MODEL")]
     pub base: String,

@@ -1,4 +1,4 @@
-//! `ssdlab sweep`: many simulated runs as one table.
+//! `ssdlab sim sweep`: many simulated runs as one table.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +18,13 @@ use crate::ui::progress::Progress;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab sweep spare.toml --plan
-  ssdlab sweep spare.toml -o spare --jobs 4
-  ssdlab sweep spare.toml -o spare --quiet --format json
+  ssdlab sim sweep spare.toml --plan
+  ssdlab sim sweep spare.toml -o spare --jobs 4
+  ssdlab sim sweep spare.toml -o spare --quiet --format json
 
 docs/runs/sweep.md describes the file";
 
-/// Arguments of `sweep`.
+/// Arguments of `sim sweep`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct SweepArgs {

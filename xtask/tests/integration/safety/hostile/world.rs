@@ -182,7 +182,7 @@ impl World {
 /// A drive that takes orders at the socket `control`.
 fn serve(at: &Path) -> Child {
     let mut command = Command::new(crate::lab::binary());
-    command.args(["expose", DRIVE, "--no-run", "--nbd", "nbd", "--control", "control"]);
+    command.args(["sim", "expose", DRIVE, "--no-run", "--nbd", "nbd", "--control", "control"]);
     let server = command.current_dir(at).stderr(Stdio::null()).spawn().expect("starts");
     let end = Instant::now() + Duration::from_secs(60);
     while !at.join("nbd").exists() {

@@ -31,7 +31,7 @@ fn runs_are_removed_by_their_whole_names_and_all_or_none() {
     let removed = |names: &[&str]| {
         let place = PlaceArgs { library: library.clone(), format: Format::Text };
         let runs = names.iter().map(|name| (*name).to_owned()).collect();
-        run(&RemoveArgs { runs, place })
+        run(&RmArgs { runs, place })
     };
     for names in [
         &["../other/run-1"][..],

@@ -215,7 +215,7 @@ mod tests {
         let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
         let mut disk: Disk<(OpKind, u64)> = Disk::new(config, contents);
         let totals = disk.totals();
-        let parts = ("ssdlab expose".to_owned(), BTreeMap::new());
+        let parts = ("ssdlab sim expose".to_owned(), BTreeMap::new());
         let record = Record::create(library.path(), &identity, parts, 7, totals.now);
         let mut record = record.expect("a library");
         record.keep_ios(IosChoice::All, Pace::Fast).expect("space");
