@@ -16,7 +16,7 @@ use run::{Outcome, RunError, SpanRequest, Test};
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
 use crate::cost::{self, Cost};
 use crate::job::{Call, Done, Job, Origin, one_of};
-use crate::prepare::{self, Looked, Prepared};
+use crate::prepare::{self, Inspected, Prepared};
 use crate::quick::fitting;
 use crate::request;
 use crate::ui::progress::Progress;
@@ -96,10 +96,10 @@ pub fn carry_out(
 pub fn parts(
     args: &SuiteArgs,
     form: impl Fn(&TargetSpec) -> Review,
-    looked: &Looked,
+    inspected: &Inspected,
 ) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
-    for target in looked.targets() {
+    for target in inspected.targets() {
         let prepare::Candidate { spec, described } = target;
         let review = form(spec);
         refuse_unknown(args, review)?;
@@ -260,9 +260,9 @@ mod tests {
         for review in [Review::Full, Review::Quick, Review::Pts] {
             let args = suite(&[]);
             let specs = prepare::parse(&targets.map(str::to_owned)).unwrap();
-            let wish = prepare::Wish::of_runs(&args.common, &args.drive);
-            let looked = prepare::look(specs, wish).unwrap();
-            let (parts, left_out) = parts(&args, |_| review, &looked).unwrap();
+            let requirements = prepare::of_runs(&args.common, &args.drive);
+            let inspected = prepare::inspect(specs, requirements).unwrap();
+            let (parts, left_out) = parts(&args, |_| review, &inspected).unwrap();
             assert_eq!(left_out, Vec::<String>::new());
             assert_eq!(parts.len(), 2 * entries(review).count());
         }
@@ -297,9 +297,9 @@ mod tests {
     fn the_runs_of_a_review_that_take_a_processor_longest_begin_first() {
         let args = suite(&[]);
         let specs = prepare::parse(&["sim:sandisk-extreme-ii-480gb".to_owned()]).unwrap();
-        let wish = prepare::Wish::of_runs(&args.common, &args.drive);
-        let looked = prepare::look(specs, wish).unwrap();
-        let (mut parts, _) = parts(&args, |_| Review::Full, &looked).unwrap();
+        let requirements = prepare::of_runs(&args.common, &args.drive);
+        let inspected = prepare::inspect(specs, requirements).unwrap();
+        let (mut parts, _) = parts(&args, |_| Review::Full, &inspected).unwrap();
         parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand().length));
         let names: Vec<_> = parts.iter().map(|part| part.args.test.test.name()).collect();
         assert_eq!(names[..3], ["destroyer", "trim", "load-latency"], "{names:?}");

@@ -19,7 +19,7 @@ use crate::commands::plan::{print_refusal, refused_now};
 use crate::cost::{self, Cost};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT, Failure};
 use crate::job::{Call, Job, one};
-use crate::prepare::{self, Wish};
+use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{self, bytes, count, latency, seconds};
@@ -114,9 +114,9 @@ impl SpareArgs {
 
 pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
-    let wish = Wish::of_runs(&args.common, &args.drive);
-    let looked = prepare::look(vec![spec.clone()], wish)?;
-    let described = looked.described(&spec)?;
+    let requirements = prepare::of_runs(&args.common, &args.drive);
+    let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
+    let described = inspected.described(&spec)?;
     check_depth(args, described)?;
     let question = Question {
         floor: args.wanted(),
@@ -129,11 +129,11 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let search = Search::new(question, &described.identity)?;
     let cost = cost(args, &search, described)?;
     if args.plan {
-        let failures = looked.failures();
+        let failures = prepare::failures(&inspected);
         print_plan(args, &search, described, cost, &failures);
         return Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code));
     }
-    let prepared = looked.hold()?;
+    let prepared = prepare::hold(inspected)?;
     let described = prepared.described(&spec)?;
     if !args.drive.quiet {
         talk!("{}", announcement(&search, described, cost));

@@ -10,7 +10,7 @@ use run::suite::PhaseSpec;
 use crate::args::{Format, RunArgs};
 use crate::cost::{Cost, cost, drive_writes, overwritten_bytes, purge_of, total_cost, volume};
 use crate::failure::{EXIT_DONE, Failure};
-use crate::prepare::{self, Wish};
+use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
 use crate::{quick, request};
@@ -30,10 +30,10 @@ pub struct PlanArgs {
 }
 
 pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
-    let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
-    let args = &quick::filled(args, &looked)?;
+    let inspected = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
+    let args = &quick::filled(args, &inspected)?;
     let (mut documents, mut totals) = (Vec::new(), Vec::new());
-    for (text, target) in args.test.targets.iter().zip(looked.targets()) {
+    for (text, target) in args.test.targets.iter().zip(inspected.targets()) {
         let (of_target, written_bytes) = plan_target(args, text, &target.described)?;
         documents.extend(of_target);
         totals.push(serde_json::json!({
@@ -42,7 +42,7 @@ pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
                 drive_writes(written_bytes, target.described.identity.capacity_bytes),
         }));
     }
-    let failures = looked.failures();
+    let failures = prepare::failures(&inspected);
     match args.test.common.format {
         Format::Text => failures.iter().for_each(print_refusal),
         Format::Json => {

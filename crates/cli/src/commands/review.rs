@@ -25,7 +25,7 @@ use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
 use crate::page::words::{self, Words};
 use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
-use crate::prepare::{self, Wish};
+use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
@@ -78,10 +78,10 @@ const QUICK: &str =
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;
-    let wish = Wish::of_runs(&suite.common, &suite.drive);
-    let looked = prepare::look(prepare::parse(&args.targets)?, wish)?;
-    looked.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
-    let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &looked)?;
+    let requirements = prepare::of_runs(&suite.common, &suite.drive);
+    let inspected = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
+    inspected.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
+    let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspected)?;
     refuse_empty(&parts, &left_out)?;
     let inputs = inputs(args)?;
     // Before hours are spent on what it shows.
@@ -98,7 +98,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let is_open = |spec: &TargetSpec| {
         parts.iter().any(|part| &part.job.spec == spec && completed.of(part).is_none())
     };
-    let prepared = looked.only(is_open).hold()?;
+    let prepared = prepare::hold(inspected.only(is_open))?;
     announce(args, &parts, &left_out);
     let interrupted = stop::button()?;
     let progress = Progress::new(suite.drive.quiet);

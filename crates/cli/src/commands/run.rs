@@ -9,7 +9,7 @@ use run::RunError;
 
 use crate::args::{JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out, unix_ns};
-use crate::prepare::{self, Looked, Wish};
+use crate::prepare::{self, Inspected};
 use crate::{quick, request};
 
 const EXAMPLES: &str = "\
@@ -103,9 +103,9 @@ impl FromArgMatches for RunCommand {
 }
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
-    let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
-    let args = &quick::filled(args, &looked)?;
-    let planned = jobs(args, &looked)?;
+    let inspected = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
+    let args = &quick::filled(args, &inspected)?;
+    let planned = jobs(args, &inspected)?;
     let (jobs, requests): (Vec<_>, Vec<_>) = repeated(args, &planned).into_iter().unzip();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
     let commands = requests.iter().map(request::command).collect();
@@ -114,13 +114,13 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         |request| Box::new(Origin { invocation: invocation.clone(), ..Origin::of(args, request) });
     let origins = requests.into_iter().map(origin);
     let tasks: Vec<_> = jobs.into_iter().zip(origins).map(|(job, o)| Task::Open(job, o)).collect();
-    carry_out(args, &tasks, &looked.hold()?)
+    carry_out(args, &tasks, &prepare::hold(inspected)?)
 }
 
 /// Every target with every span, planned before the first one starts.
-fn jobs(args: &RunArgs, looked: &Looked) -> Result<Vec<Job>, RunError> {
+fn jobs(args: &RunArgs, inspected: &Inspected) -> Result<Vec<Job>, RunError> {
     let mut jobs = Vec::new();
-    for target in looked.targets() {
+    for target in inspected.targets() {
         for span in args.test.spans() {
             let (request, described) = (request::of_test(&args.test, span), &target.described);
             let plan = run::session::plan(&request, &described.identity, &described.limits)?;

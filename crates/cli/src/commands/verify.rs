@@ -25,7 +25,7 @@ use run::{RunError, SpanRequest};
 use crate::args::Format;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
-use crate::prepare::{self, Prepared, Wish};
+use crate::prepare::{self, Prepared, Requirements};
 use crate::stop;
 use crate::ui::out::{data, talk};
 
@@ -197,17 +197,13 @@ fn refuse_forgetful(spec: &TargetSpec) -> Result<(), IoError> {
 
 /// The target, checked and held.
 fn prepared(args: &VerifyArgs, spec: &TargetSpec) -> Result<Prepared, IoError> {
-    let wish = Wish {
+    let requirements = Requirements {
         write: !args.check,
-        read_only: false,
         erase: &args.erase,
         erase_signatures: args.erase_signatures,
-        purge: None,
-        engine: None,
-        facts: &[],
-        library: None,
+        ..Requirements::READ
     };
-    prepare::look(vec![spec.clone()], wish)?.hold()
+    prepare::hold(prepare::inspect(vec![spec.clone()], requirements)?)
 }
 
 fn options(args: &VerifyArgs, prepared: &Prepared) -> OpenOptions {

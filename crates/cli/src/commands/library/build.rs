@@ -22,7 +22,7 @@ use crate::args::{
 use crate::failure::{EXIT_DONE, Failure};
 use crate::job::report::exit_code;
 use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
-use crate::prepare::{self, Looked, Wish};
+use crate::prepare::{self, Inspected};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -109,13 +109,13 @@ struct Build {
 
 pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
     let suite = args.suite();
-    let looked = prepare::look(drives(args)?, Wish::of_runs(&suite.common, &suite.drive))?;
-    let too_large = too_large(&looked);
-    let looked = looked.only(|spec| !too_large.iter().any(|(large, _)| large == spec));
+    let inspected = prepare::inspect(drives(args)?, prepare::of_runs(&suite.common, &suite.drive))?;
+    let too_large = too_large(&inspected);
+    let inspected = inspected.only(|spec| !too_large.iter().any(|(large, _)| large == spec));
     let form = if args.quick { Review::Quick } else { Review::Full };
-    let (mut parts, mut left_out) = parts(&suite, |_| form, &looked)?;
+    let (mut parts, mut left_out) = parts(&suite, |_| form, &inspected)?;
     left_out.extend(too_large.into_iter().map(|(_, reason)| reason));
-    in_batches(&mut parts, &looked);
+    in_batches(&mut parts, &inspected);
     let completed = Completed::read(&args.library, |run| run.tool_version == TOOL_VERSION);
     let build = Build { parts, left_out, completed };
     announce(args, &build);
@@ -123,7 +123,7 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
         print(args, &build, &[], &[]);
         return Ok(EXIT_DONE);
     }
-    let prepared = looked.hold()?;
+    let prepared = prepare::hold(inspected)?;
     let interrupted = stop::button()?;
     let progress = Progress::new(args.quiet);
     let limits = Limits::new(args.jobs.jobs);
@@ -179,18 +179,18 @@ fn drives(args: &BuildArgs) -> anyhow::Result<Vec<TargetSpec>> {
 }
 
 /// The drives that cannot be simulated here, each with the reason.
-fn too_large(looked: &Looked) -> Vec<(TargetSpec, String)> {
+fn too_large(inspected: &Inspected) -> Vec<(TargetSpec, String)> {
     let obstacle = |target: &prepare::Candidate| {
         let first = target.described.obstacles.first()?;
         Some((target.spec.clone(), format!("{}: {first}", target.spec)))
     };
-    looked.targets().iter().filter_map(obstacle).collect()
+    inspected.targets().iter().filter_map(obstacle).collect()
 }
 
 /// One drive after the other.
-fn in_batches(parts: &mut [Part], looked: &Looked) {
+fn in_batches(parts: &mut [Part], inspected: &Inspected) {
     for part in parts {
-        let mut targets = looked.targets().iter();
+        let mut targets = inspected.targets().iter();
         let place = targets.position(|target| target.spec == part.job.spec);
         part.job.set_batch(place.unwrap_or_default());
     }

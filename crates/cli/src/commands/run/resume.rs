@@ -16,7 +16,7 @@ use study::request::span;
 use crate::args::repeat::AboutArgs;
 use crate::args::{CommonArgs, DriveArgs, EngineArgs, Format, JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out};
-use crate::prepare::{self, Looked, Wish};
+use crate::prepare::{self, Inspected};
 use crate::request::{self, command};
 use crate::ui::out::talk;
 
@@ -57,11 +57,11 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     let mut said = first.stored.args.clone();
     // A word for a target on which nothing is left to do is no stray one.
     said.drive.erase.retain(|word| is_named(&open, word) || !is_named(&complete, word));
-    let looked = prepare::look(specs(&open), Wish::of(&said))?;
-    tell_targets(&looked, &dir);
-    let tasks = recorded.iter().map(|task| task.task(&said, &looked));
+    let inspected = prepare::inspect(specs(&open), prepare::of_test(&said))?;
+    tell_targets(&inspected, &dir);
+    let tasks = recorded.iter().map(|task| task.task(&said, &inspected));
     let tasks = tasks.collect::<Result<Vec<_>, RunError>>()?;
-    carry_out(&said, &tasks, &looked.hold()?)
+    carry_out(&said, &tasks, &prepare::hold(inspected)?)
 }
 
 /// A run of the continued call.
@@ -77,12 +77,12 @@ impl Recorded {
     }
 
     /// The task of the run; an error if the earlier run cannot be continued.
-    fn task(&self, said: &RunArgs, looked: &Looked) -> Result<Task, RunError> {
+    fn task(&self, said: &RunArgs, inspected: &Inspected) -> Result<Task, RunError> {
         let (Stored { spec, span, .. }, origin) = (&self.stored, self.origin.clone());
         if let Some(earlier) = origin.earlier.clone().filter(|_| !self.is_open()) {
             return Ok(Task::Complete(Box::new(earlier)));
         }
-        let described = looked.described(spec)?;
+        let described = inspected.described(spec)?;
         let request =
             run::Request { resume: origin.earlier.clone(), ..request::of_test(&said.test, *span) };
         let plan = run::session::plan(&request, &described.identity, &described.limits)?;
@@ -133,8 +133,8 @@ fn is_named(tasks: &[&Recorded], word: &str) -> bool {
 }
 
 /// Nobody typed these targets in this call, so they are printed even with `--quiet`.
-fn tell_targets(looked: &Looked, dir: &Path) {
-    for target in looked.targets() {
+fn tell_targets(inspected: &Inspected, dir: &Path) {
+    for target in inspected.targets() {
         if !target.spec.kind().is_simulated() {
             let (run_json, name) = (dir.join("run.json"), target.described.name());
             talk!("{} names the target: {name}", run_json.display());
