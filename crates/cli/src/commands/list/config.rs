@@ -9,7 +9,7 @@ use crate::ui::table;
 pub fn document(defaults: &Defaults) -> Value {
     let one = |Default { key, value, source }: &Default| {
         json!({
-            "key": key.name, "value": value, "source": source.word(), "from": source.words(),
+            "key": key.name, "value": value, "source": source.word(), "from": source.to_string(),
             "variable": key.variable,
         })
     };
@@ -25,12 +25,7 @@ pub fn print(defaults: &Defaults) {
     let row = |Default { key, value, source }: &Default| {
         let value = if value.is_empty() { "that of the drive model" } else { value };
         let typed = format!("{}, {}", key.typed, key.variable);
-        vec![
-            format!("  {}", key.name),
-            value.to_owned(),
-            format!("from: {}", source.words()),
-            typed,
-        ]
+        vec![format!("  {}", key.name), value.to_owned(), format!("from: {source}"), typed]
     };
     table::print(&defaults.all.iter().map(row).collect::<Vec<_>>());
     match (&defaults.file, defaults.has_file) {
