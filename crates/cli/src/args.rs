@@ -1,5 +1,6 @@
 //! Arguments that several commands share, without any effect.
 
+pub mod heading;
 pub mod repeat;
 
 use std::path::PathBuf;
@@ -34,19 +35,19 @@ pub struct TestArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Share of raw NAND left to the drive, e.g. `25%`; several give several runs: `default,25%`
-    #[arg(long, value_name = "SHARE", value_delimiter = ',', value_parser = parse_spare, conflicts_with = "span")]
+    #[arg(long, value_name = "SHARE", value_delimiter = ',', value_parser = parse_spare, conflicts_with = "span", help_heading = heading::TEST)]
     pub spare: Vec<SpanRequest>,
     /// Bytes to use from LBA 0, e.g. `64GiB`
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", help_heading = heading::TEST)]
     pub span: Option<Bytes>,
     /// Set a parameter of the test, e.g. `duration=60s`
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting, help_heading = heading::TEST)]
     pub settings: Vec<(String, String)>,
     /// Quick form of the test: shorter, and with less to tell; `ssdlab list TEST` has both. --set and --span come first
-    #[arg(long)]
+    #[arg(long, help_heading = heading::TEST)]
     pub quick: bool,
     /// Workload of the test `workload`: a file, or one of `ssdlab list workloads`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::TEST)]
     pub workload: Option<String>,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -56,20 +57,20 @@ pub struct TestArgs {
 #[derive(Clone, Debug, ClapArgs)]
 pub struct CommonArgs {
     /// Method to purge real targets; default: the best one of each
-    #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
+    #[arg(long, value_name = "METHOD", value_parser = parse_purge, help_heading = heading::SAFETY)]
     pub purge: Option<PurgeMethod>,
     /// Meter of the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md); simulated
     /// drives calculate it
-    #[arg(long, value_name = "METER", value_parser = parse_meter)]
+    #[arg(long, value_name = "METER", value_parser = parse_meter, help_heading = heading::TEST)]
     pub meter: Option<MeterSpec>,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
@@ -78,16 +79,16 @@ pub struct CommonArgs {
 pub struct DriveArgs {
     /// Confirm that everything on the device with this serial may be erased (existing files: their
     /// path; loop devices: the path of the file behind them). Once for each target
-    #[arg(long, value_name = "SERIAL")]
+    #[arg(long, value_name = "SERIAL", help_heading = heading::SAFETY)]
     pub erase: Vec<String>,
     /// Also erase recognised data: file systems, partition tables, databases, archives, ...
-    #[arg(long, requires = "erase")]
+    #[arg(long, requires = "erase", help_heading = heading::SAFETY)]
     pub erase_signatures: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Published facts of a real drive for its result (see docs/formats/drive-model.md); also read
     /// from DIR/facts/*.toml of the library
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub facts: Vec<PathBuf>,
     /// Keep single commands, one row each, in ios.parquet of the run directory: `all`, a random share
     /// such as `1%`, or `slowest:100`, the slowest 100 of each second (see docs/formats/ios.md)
@@ -96,7 +97,7 @@ pub struct DriveArgs {
     #[command(flatten)]
     pub about: repeat::AboutArgs,
     /// No progress and no messages
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
 }
 
@@ -108,7 +109,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub drive: DriveArgs,
     /// Promise that nothing is written: a test that writes is refused
-    #[arg(long, conflicts_with = "erase")]
+    #[arg(long, conflicts_with = "erase", help_heading = heading::SAFETY)]
     pub read_only: bool,
     #[command(flatten)]
     pub jobs: JobsArg,
@@ -121,7 +122,7 @@ pub struct RunArgs {
 pub struct JobsArg {
     /// Simulated drives at a time, within the available memory; default: one for each processor. It
     /// changes no result. Real targets run one after the other
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, 4096>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, 4096>, help_heading = heading::ENGINE)]
     pub jobs: Option<u32>,
 }
 
@@ -147,17 +148,17 @@ impl RunArgs {
 pub struct EngineArgs {
     /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives
     /// that one core cannot saturate
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, { WORKERS_MAX as u64 }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, { WORKERS_MAX as u64 }>, help_heading = heading::ENGINE)]
     pub workers: u32,
     /// Processors of these threads: near (a single thread with one command at a time on the
     /// processor of the drive's interrupts, if there is one), pinned (one processor each), free
     /// (chosen by the system)
-    #[arg(long, value_name = "PLACE", default_value = "near", value_parser = parse_cpu)]
+    #[arg(long, value_name = "PLACE", default_value = "near", value_parser = parse_cpu, help_heading = heading::ENGINE)]
     pub cpu: Placement,
     /// Engine: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe commands
     /// past the block layer), sqpoll (the kernel polls for commands) and iopoll (for completions),
     /// as in uring,passthrough,iopoll
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine)]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine, help_heading = heading::ENGINE)]
     pub engine: EngineChoice,
 }
 
@@ -184,10 +185,10 @@ pub struct TestSetting(pub Test, pub String, pub String);
 #[derive(Clone, Debug, ClapArgs)]
 pub struct SuiteArgs {
     /// Only these of its tests, e.g. `trim,corners`
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test)]
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test, help_heading = heading::TEST)]
     pub only: Vec<Test>,
     /// Set a parameter of one of its tests, e.g. `trim.torture=5m`
-    #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting)]
+    #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting, help_heading = heading::TEST)]
     pub settings: Vec<TestSetting>,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -201,10 +202,10 @@ pub struct SuiteArgs {
 #[derive(Clone, Debug, ClapArgs)]
 pub struct PlaceArgs {
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

@@ -1,6 +1,5 @@
 //! The command line with its headings, examples, exit codes and the defaults of the user.
 
-mod headings;
 #[cfg(test)]
 mod mentions;
 mod screen;
@@ -51,7 +50,7 @@ fn read<A: FromArgMatches>(
 
 /// The whole command line.
 pub fn command<A: CommandFactory>(defaults: &Defaults) -> Command {
-    let command = defaults.apply(with_headings(A::command()));
+    let command = defaults.apply(A::command());
     let about = format!(
         "{}\n\n{}\n\n{}",
         command.get_after_help().map(ToString::to_string).unwrap_or_default(),
@@ -67,11 +66,6 @@ const ENVIRONMENT: &str = "\
 Defaults (`ssdlab list config` shows them with their origins):
   SSDLAB_LIBRARY, SSDLAB_ENGINE, SSDLAB_HOST, SSDLAB_FORMAT, or the keys library, engine, host and
   format in $XDG_CONFIG_HOME/ssdlab/config.toml; SSDLAB_CONFIG names another file";
-
-/// A command and those below it with headings over their options.
-fn with_headings(command: Command) -> Command {
-    command.mut_args(headings::under_heading).mut_subcommands(with_headings)
-}
 
 /// The table of exit codes.
 fn exit_codes() -> String {

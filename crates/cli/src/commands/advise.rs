@@ -14,6 +14,7 @@ use run::advise::{Advice, Floor, Question, Search, Tried, Try};
 use run::session::Plan;
 use run::{RunError, Test};
 
+use crate::args::heading;
 use crate::args::{CommonArgs, DriveArgs, Format, RunArgs, whole};
 use crate::commands::plan::{print_refusal, refused_now};
 use crate::cost::{self, Cost};
@@ -93,7 +94,7 @@ pub struct SpareArgs {
     #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true, value_parser = whole::<u32, 1, { u32::MAX as u64 }>)]
     pub queue_depth: u32,
     /// Only print the tries, their longest duration and the amount they write
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub plan: bool,
     #[command(flatten)]
     pub common: CommonArgs,

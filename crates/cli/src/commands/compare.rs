@@ -15,6 +15,7 @@ use result::stats::words::percent;
 use result::store::{self, RunDir, StoreError, nearest, resolve_run};
 use run::RunError;
 
+use crate::args::heading;
 use crate::args::{Format, PlaceArgs, whole};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::summary::graphed_iops;
@@ -41,7 +42,7 @@ pub struct CompareArgs {
     pub b: String,
     /// Smallest relative difference that counts, e.g. `5%`. Without it 3%, or 1% where repeated
     /// runs show that the difference is no noise
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", help_heading = heading::RUNS)]
     pub threshold: Option<Ratio>,
     /// The one condition in which A and B differ; anything else that differs is refused or named
     #[arg(
@@ -51,10 +52,10 @@ pub struct CompareArgs {
     )]
     pub across: Option<Across>,
     /// Only this metric, e.g. `iops_steady_mean`; repeatable
-    #[arg(long = "metric", value_name = "METRIC")]
+    #[arg(long = "metric", value_name = "METRIC", help_heading = heading::RUNS)]
     pub metrics: Vec<String>,
     /// Seed of the intervals
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
     #[command(flatten)]
     pub place: PlaceArgs,

@@ -11,6 +11,7 @@ use run::Test;
 use serde_json::{Map, Value, json};
 
 use crate::args::Format;
+use crate::args::heading;
 use crate::commands::workload;
 use crate::defaults::Defaults;
 use crate::failure::EXIT_DONE;
@@ -47,7 +48,7 @@ pub struct ListArgs {
     #[arg(value_name = "LIST", value_parser = parse_listed)]
     pub listed: Option<Listed>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

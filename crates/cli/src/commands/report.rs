@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use result::report::build;
 use result::store::{RunDir, resolve_run};
 
+use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
@@ -27,16 +28,16 @@ pub struct ReportArgs {
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
     /// File to write
-    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    #[arg(long, short, value_name = "FILE", default_value = "report.html", help_heading = heading::OUTPUT)]
     pub output: PathBuf,
     /// Heading of the page; default: the common properties of its runs
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WORDS)]
     pub title: Option<String>,
     /// Page from this file instead of the built-in one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub web: Option<PathBuf>,
     /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub words: Option<PathBuf>,
     #[command(flatten)]
     pub place: PlaceArgs,

@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use study::prepare::restore_left_behind;
 
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::{EXIT_DONE, Failure};
 use crate::ui::out::{data, talk};
 
@@ -20,7 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct RestoreSettingsArgs {
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

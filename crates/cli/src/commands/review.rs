@@ -18,6 +18,7 @@ use run::RunError;
 use run::suite::Review;
 use study::pool::Limits;
 
+use crate::args::heading;
 use crate::args::{Format, SuiteArgs};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
@@ -45,28 +46,28 @@ pub struct ReviewArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Minutes: short tests within 4 GiB (the default for real targets)
-    #[arg(long, conflicts_with_all = ["full", "pts"])]
+    #[arg(long, conflicts_with_all = ["full", "pts"], help_heading = heading::TEST)]
     pub quick: bool,
     /// Every test as published (the default for simulated drives)
-    #[arg(long, conflicts_with = "pts")]
+    #[arg(long, conflicts_with = "pts", help_heading = heading::TEST)]
     pub full: bool,
     /// The tests of the SNIA PTS instead
-    #[arg(long)]
+    #[arg(long, help_heading = heading::TEST)]
     pub pts: bool,
     /// Reuse runs that the same request has completed in this library
-    #[arg(long)]
+    #[arg(long, help_heading = heading::TEST)]
     pub resume: bool,
     /// Page to write
-    #[arg(long, short, value_name = "FILE", default_value = "review.html")]
+    #[arg(long, short, value_name = "FILE", default_value = "review.html", help_heading = heading::OUTPUT)]
     pub output: PathBuf,
     /// Heading of the page
-    #[arg(long, default_value = "SSD review")]
+    #[arg(long, default_value = "SSD review", help_heading = heading::WORDS)]
     pub title: String,
     /// Page from this file instead of the built-in one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub web: Option<PathBuf>,
     /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub words: Option<PathBuf>,
     #[command(flatten)]
     pub suite: SuiteArgs,

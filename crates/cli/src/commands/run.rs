@@ -7,6 +7,7 @@ use result::schema::{self, Invocation};
 use resume::ResumeArgs;
 use run::RunError;
 
+use crate::args::heading;
 use crate::args::{JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out, unix_ns};
 use crate::prepare::{self, Inspected};
@@ -63,6 +64,7 @@ impl Args for RunCommand {
         let optional = |arg: Arg| arg.required(false).required_unless_present(RESUME);
         let resume = Arg::new(RESUME)
             .long(RESUME)
+            .help_heading(heading::TEST)
             .value_name("RUN")
             .num_args(0..=1)
             .default_missing_value("latest")

@@ -13,6 +13,7 @@ use load::{Generator, Order, Workload};
 use run::drive::drive;
 use run::recorder::Recorder;
 
+use crate::args::heading;
 use crate::args::{Format, whole};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
@@ -32,7 +33,7 @@ pub struct SelftestArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 60>)]
     pub seconds: u32,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

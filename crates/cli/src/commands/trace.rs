@@ -20,6 +20,7 @@ use load::trace::{Addresses, Source, TraceError, TraceInfo};
 use record::TraceRecordArgs;
 use run::Test;
 
+use crate::args::heading;
 use crate::args::{CommonArgs, DriveArgs, Format, RunArgs, parse_setting, whole};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
@@ -110,7 +111,7 @@ pub struct TraceImportArgs {
     #[command(flatten)]
     pub input: TraceInput,
     /// File to write
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub output: PathBuf,
 }
 
@@ -120,10 +121,10 @@ pub struct TraceConvertArgs {
     #[command(flatten)]
     pub input: TraceInput,
     /// Format to write: iolog (version 3), msr, blkparse
-    #[arg(long, value_name = "FORMAT", value_parser = parse::<ExportFormat>)]
+    #[arg(long, value_name = "FORMAT", value_parser = parse::<ExportFormat>, help_heading = heading::OUTPUT)]
     pub to: ExportFormat,
     /// File to write
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub output: PathBuf,
 }
 
@@ -134,16 +135,16 @@ pub struct TraceSynthArgs {
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
     /// Trace file to write
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub output: PathBuf,
     /// Scale of all totals, e.g. `1/10`
-    #[arg(long, value_name = "SHARE", default_value = "1")]
+    #[arg(long, value_name = "SHARE", default_value = "1", help_heading = heading::TEST)]
     pub scale: Ratio,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
@@ -157,19 +158,19 @@ pub struct TraceReplayArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Pauses: `real`, `none`, or a limit such as `cap:25ms`
-    #[arg(long, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY", help_heading = heading::TEST)]
     pub idle: Option<String>,
     /// `closed`: keep recorded queue depths; `open`: keep recorded times
-    #[arg(long, value_name = "FORM")]
+    #[arg(long, value_name = "FORM", help_heading = heading::TEST)]
     pub form: Option<String>,
     /// Addresses beyond the span: `wrap`, `scale`, or `offset:BYTES`
-    #[arg(long, value_name = "MAPPING")]
+    #[arg(long, value_name = "MAPPING", help_heading = heading::TEST)]
     pub mapping: Option<String>,
     /// Set another parameter of the test, e.g. `flush=false`
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting, help_heading = heading::TEST)]
     pub settings: Vec<(String, String)>,
     /// Bytes to use from LBA 0, e.g. `64GiB`
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", help_heading = heading::TEST)]
     pub span: Option<Bytes>,
     #[command(flatten)]
     pub common: CommonArgs,

@@ -23,6 +23,7 @@ use run::verify::writer::{Stop, Written, write};
 use run::{RunError, SpanRequest};
 
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
 use crate::prepare::{self, Prepared, Requirements};
@@ -59,10 +60,10 @@ pub struct VerifyArgs {
     pub journal: PathBuf,
     /// Confirm that everything on the device with this serial may be erased (an existing file: its
     /// path; a loop device: the path of the file behind it)
-    #[arg(long, value_name = "SERIAL")]
+    #[arg(long, value_name = "SERIAL", help_heading = heading::SAFETY)]
     pub erase: Vec<String>,
     /// Also erase recognised data: file systems, partition tables, databases, archives, ...
-    #[arg(long, requires = "erase")]
+    #[arg(long, requires = "erase", help_heading = heading::SAFETY)]
     pub erase_signatures: bool,
     /// Time to write; Ctrl-C ends it earlier
     #[arg(long, value_name = "TIME", default_value = "60s")]
@@ -71,7 +72,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     pub writes: u64,
     /// Bytes to use from LBA 0
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", help_heading = heading::TEST)]
     pub span: Option<Bytes>,
     /// Size of a block
     #[arg(long, value_name = "BYTES", default_value = "4KiB")]
@@ -80,10 +81,10 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "N", default_value_t = QUEUE_DEPTH)]
     pub queue_depth: u32,
     /// Seed of addresses and data; default: a new one each time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = heading::TEST)]
     pub seed: Option<u64>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

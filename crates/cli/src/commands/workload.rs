@@ -10,6 +10,7 @@ use load::{Mix, Pacing, Workload, fio};
 use run::RunError;
 
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
@@ -71,10 +72,10 @@ pub struct WorkloadCheckArgs {
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
     /// Length of the tested span for which the jobs are checked
-    #[arg(long, value_name = "BYTES", default_value = "256GiB")]
+    #[arg(long, value_name = "BYTES", default_value = "256GiB", help_heading = heading::TEST)]
     pub span: Bytes,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
@@ -85,7 +86,7 @@ pub struct WorkloadShowArgs {
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
@@ -99,10 +100,10 @@ pub struct WorkloadImportArgs {
     #[arg(long, value_name = "DRIVE")]
     pub filename: Option<String>,
     /// File to write; default: stdout
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub output: Option<PathBuf>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
@@ -113,13 +114,13 @@ pub struct WorkloadExportArgs {
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
     /// Format of the other program
-    #[arg(long = "as", value_enum, value_name = "FORMAT")]
+    #[arg(long = "as", value_enum, value_name = "FORMAT", help_heading = heading::OUTPUT)]
     pub to: JobFormat,
     /// File to write; default: stdout
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub output: Option<PathBuf>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

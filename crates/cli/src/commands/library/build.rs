@@ -15,6 +15,7 @@ use run::suite::Review;
 use run::{RunError, TOOL_VERSION, Test, Workers};
 use study::pool::Limits;
 
+use crate::args::heading;
 use crate::args::repeat::AboutArgs;
 use crate::args::{
     CommonArgs, DriveArgs, EngineArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
@@ -44,32 +45,32 @@ fn parse_pattern(text: &str) -> Result<glob::Pattern, String> {
 #[command(after_help = EXAMPLES)]
 pub struct BuildArgs {
     /// Only drive models whose names match, e.g. `'samsung-*'`; once for each pattern
-    #[arg(long, value_name = "GLOB", value_parser = parse_pattern)]
+    #[arg(long, value_name = "GLOB", value_parser = parse_pattern, help_heading = heading::TEST)]
     pub drives: Vec<glob::Pattern>,
     /// Only these tests, e.g. `consistency,trim`
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test)]
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test, help_heading = heading::TEST)]
     pub tests: Vec<Test>,
     /// Minutes for each drive instead of every test as published
-    #[arg(long)]
+    #[arg(long, help_heading = heading::TEST)]
     pub quick: bool,
     /// Size of the simulated drives as a share of their models, e.g. `1/64`: less memory; figures
     /// that depend on the size are marked
-    #[arg(long, value_name = "SHARE", default_value = "1")]
+    #[arg(long, value_name = "SHARE", default_value = "1", help_heading = heading::TEST)]
     pub scale: Ratio,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
     /// Only print the number of runs; simulates nothing
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub plan: bool,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
     /// No progress and no messages
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
     #[command(flatten)]
     pub about: AboutArgs,

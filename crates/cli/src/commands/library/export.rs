@@ -10,6 +10,7 @@ use result::store::dir::Dir;
 use result::store::{RunDir, SERIES_FILE, resolve_run};
 use run::RunError;
 
+use crate::args::heading;
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
@@ -46,17 +47,17 @@ pub struct ExportArgs {
     #[arg(value_name = "RUN")]
     pub run: String,
     /// Format
-    #[arg(long = "as", value_enum, value_name = "FORMAT")]
+    #[arg(long = "as", value_enum, value_name = "FORMAT", help_heading = heading::OUTPUT)]
     pub format: ExportFormat,
     /// File to write; default: stdout
-    #[arg(long, short, value_name = "FILE", required_if_eq_any = [("format", "parquet"), ("format", "png"), ("split", "true")])]
+    #[arg(long, short, value_name = "FILE", required_if_eq_any = [("format", "parquet"), ("format", "png"), ("split", "true")], help_heading = heading::OUTPUT)]
     pub output: Option<PathBuf>,
     /// Only with fio-json: FILE is a new directory with a file for each phase, as bench-fio writes and fio-plot
     /// reads them
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub split: bool,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
 }
 

@@ -8,6 +8,7 @@ use result::import::{Call, cdm, fio, name_drives, phoronix, write};
 use result::store::dir::sweep;
 use result::store::{RunDir, preflight};
 
+use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::job::unix_ns;
@@ -73,10 +74,10 @@ pub struct ImportArgs {
     pub paths: Vec<PathBuf>,
     /// Name of the drive, or of one of several by its name in the files; default: the name there;
     /// repeatable
-    #[arg(long, value_name = "NAME[=FILENAME]")]
+    #[arg(long, value_name = "NAME[=FILENAME]", help_heading = heading::RUNS)]
     pub drive: Vec<String>,
     /// Firmware of the drive
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, value_name = "REVISION", help_heading = heading::WORDS)]
     pub firmware: Option<String>,
     /// Say that the drive was a simulated one
     #[arg(long)]

@@ -5,6 +5,7 @@ use result::run_id::rfc3339;
 use result::schema::{Run, RunStatus};
 use result::store::{self, LibraryEntry, RunDir};
 
+use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
@@ -21,19 +22,19 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct ListArgs {
     /// Only drives with this text in their name
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = heading::RUNS)]
     pub drive: Option<String>,
     /// Only this test
-    #[arg(long, value_name = "TEST")]
+    #[arg(long, value_name = "TEST", help_heading = heading::RUNS)]
     pub test: Option<String>,
     /// Only runs with this label
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = heading::WORDS)]
     pub label: Option<String>,
     /// Only runs with this tag
-    #[arg(long, value_name = "WORD")]
+    #[arg(long, value_name = "WORD", help_heading = heading::RUNS)]
     pub tag: Option<String>,
     /// Only runs that began on this day or later (UTC), e.g. 2026-11-24
-    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    #[arg(long, value_name = "DATE", value_parser = parse_date, help_heading = heading::RUNS)]
     pub since: Option<String>,
     #[command(flatten)]
     pub place: PlaceArgs,

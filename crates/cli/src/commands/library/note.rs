@@ -5,6 +5,7 @@ use result::schema::About;
 use result::store::{RunDir, resolve_run};
 
 use super::list::document;
+use crate::args::heading;
 use crate::args::{Format, PlaceArgs, parse_word};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
@@ -23,16 +24,16 @@ pub struct NoteArgs {
     #[arg(value_name = "RUN")]
     pub run: String,
     /// Remark; an empty one removes it
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = heading::WORDS)]
     pub note: Option<String>,
     /// Name of its group
-    #[arg(long, value_name = "NAME", value_parser = parse_word)]
+    #[arg(long, value_name = "NAME", value_parser = parse_word, help_heading = heading::WORDS)]
     pub label: Option<String>,
     /// Word to find it by, in addition to those that it has; repeatable
-    #[arg(long = "tag", value_name = "WORD", value_parser = parse_word)]
+    #[arg(long = "tag", value_name = "WORD", value_parser = parse_word, help_heading = heading::WORDS)]
     pub tags: Vec<String>,
     /// Remove its tags first
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WORDS)]
     pub no_tags: bool,
     #[command(flatten)]
     pub place: PlaceArgs,

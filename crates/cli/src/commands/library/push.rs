@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use result::store::resolve_run;
 use serve::{Token, push};
 
+use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::{data, is_document, talk};
@@ -26,7 +27,7 @@ pub struct PushArgs {
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
     /// File with the token of the server
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::SAFETY)]
     pub token_file: PathBuf,
     #[command(flatten)]
     pub place: PlaceArgs,

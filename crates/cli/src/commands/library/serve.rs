@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 use serve::{Config, Refreshed, Token, UPLOAD_BYTES_MAX};
 
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::EXIT_DONE;
 use crate::page::load_page;
 use crate::stop;
@@ -23,16 +24,16 @@ Examples:
 #[derive(Debug, ClapArgs)]
 pub struct BenchArgs {
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Heading of the Bench
-    #[arg(long, default_value = "SSD Bench")]
+    #[arg(long, default_value = "SSD Bench", help_heading = heading::WORDS)]
     pub title: String,
     /// Page from this file instead of the built-in one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub web: Option<PathBuf>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
@@ -44,14 +45,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
     /// Permit an address that other machines can reach; everybody there can read the library
-    #[arg(long)]
+    #[arg(long, help_heading = heading::SAFETY)]
     pub public: bool,
     /// Take uploads with the token in this file: one line of 16 to 512 characters that only you can
     /// read. Without it nobody can upload
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::SAFETY)]
     pub token_file: Option<PathBuf>,
     /// Take no uploads
-    #[arg(long, conflicts_with = "token_file")]
+    #[arg(long, conflicts_with = "token_file", help_heading = heading::SAFETY)]
     pub read_only: bool,
     #[command(flatten)]
     pub bench: BenchArgs,

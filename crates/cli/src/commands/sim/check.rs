@@ -14,6 +14,7 @@ use sim::{Config, Model};
 use super::control::print as print_members;
 use super::state::slip;
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes, count};
@@ -31,7 +32,7 @@ pub struct CheckArgs {
     /// Drive model, a TOML file; or a file that `ssdlab sim save` or `ssdlab sim expose --state` wrote
     pub file: PathBuf,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

@@ -11,6 +11,7 @@ use expose::control::Order;
 use serde_json::{Map, Value};
 
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::ui::out::data;
 use crate::ui::table;
@@ -48,7 +49,7 @@ pub struct ControlArgs {
     #[command(subcommand)]
     pub command: ControlCommand,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t, global = true)]
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
@@ -120,7 +121,7 @@ pub enum ControlCommand {
     /// Write amplification and work since a mark, or since the last `reset`
     Waf {
         /// Name of the mark
-        #[arg(long, value_name = "MARK")]
+        #[arg(long, value_name = "MARK", help_heading = heading::RUNS)]
         since: Option<String>,
     },
     /// Let the counters begin again

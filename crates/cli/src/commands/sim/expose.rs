@@ -29,6 +29,7 @@ use result::store::ios::{IosChoice, IosWriter};
 
 use self::record::{Present, Record};
 use super::state;
+use crate::args::heading;
 use crate::args::{Format, parse_ios, whole};
 use crate::failure::EXIT_DONE;
 use crate::mapping::with_mapping;
@@ -82,17 +83,17 @@ pub struct ExposeArgs {
     #[arg(long, value_name = "N", default_value_t = 16, allow_negative_numbers = true, value_parser = whole::<u32, 1, 1024>)]
     pub connections: u32,
     /// Directory of run directories: the work of the drive becomes a run in it
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Write no run
-    #[arg(long, conflicts_with = "library")]
+    #[arg(long, conflicts_with = "library", help_heading = heading::OUTPUT)]
     pub no_run: bool,
     /// Keep single requests, one row each, in ios.parquet of the run directory: `all`, a random share such as `1%`, or
     /// `slowest:100`, the slowest 100 of each second of the drive (see docs/formats/ios.md)
     #[arg(long, value_name = "REQUESTS", value_parser = parse_ios, conflicts_with = "no_run")]
     pub ios: Option<IosChoice>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

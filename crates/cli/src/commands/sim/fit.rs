@@ -11,6 +11,7 @@ use result::store::{RunDir, StoreError, resolve_run};
 use study::fit::{self, Estimate, Fit, Question, Residual};
 use study::pool::Limits;
 
+use crate::args::heading;
 use crate::args::{Format, JobsArg, PlaceArgs, whole};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
@@ -46,21 +47,21 @@ pub struct FitArgs {
     #[arg(long, value_name = "NAME", default_value = "Fitted drive")]
     pub name: String,
     /// Model file to write; without it only the answer is printed
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub output: Option<PathBuf>,
     /// Simulated share of the drive
-    #[arg(long, value_name = "SHARE", default_value = "1/256")]
+    #[arg(long, value_name = "SHARE", default_value = "1/256", help_heading = heading::TEST)]
     pub scale: Ratio,
     /// Relative error of a rate beyond which no model explains the runs
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub tolerance: Ratio,
     /// Seed of the simulations
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
     #[command(flatten)]
     pub jobs: JobsArg,
     /// No progress and no messages
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
     #[command(flatten)]
     pub place: PlaceArgs,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sim::model::{BUILT_IN, HOSTS, HostProfile};
 
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes};
@@ -25,7 +26,7 @@ pub struct ModelsArgs {
     #[arg(value_name = "TARGET")]
     pub target: Option<String>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

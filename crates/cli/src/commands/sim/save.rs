@@ -8,6 +8,7 @@ use expose::control::Order;
 use super::control::send;
 use super::state::slip;
 use crate::args::Format;
+use crate::args::heading;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,7 +27,7 @@ pub struct SaveArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

@@ -10,6 +10,7 @@ use run::RunError;
 use study::pool::Limits;
 use study::sweep::{self, Book, Spec};
 
+use crate::args::heading;
 use crate::args::{Format, JobsArg};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
 use crate::stop;
@@ -32,18 +33,18 @@ pub struct SweepArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Directory of its outcomes; a sweep that is there goes on
-    #[arg(long, short, value_name = "DIR", default_value = "sweep")]
+    #[arg(long, short, value_name = "DIR", default_value = "sweep", help_heading = heading::OUTPUT)]
     pub output: PathBuf,
     /// Only print the number of runs; simulates nothing
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub plan: bool,
     #[command(flatten)]
     pub jobs: JobsArg,
     /// No progress and no messages
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

@@ -7,6 +7,7 @@ use load::trace::format::{
 use load::trace::store::TraceWriter;
 use load::trace::{ImportOptions, Layout, Source, TraceError};
 
+use crate::args::heading;
 use crate::args::{Format, whole};
 use crate::output_file::OutputFile;
 use crate::ui::out::talk;
@@ -42,7 +43,7 @@ pub struct TraceInput {
     #[arg(long, value_name = "UNIT", value_parser = parse::<WaitUnit>)]
     pub wait_unit: Option<WaitUnit>,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 

@@ -12,6 +12,7 @@ use load::trace::{Source, StreamSet};
 
 use super::input::{parse, tell_problems, write_trace};
 use crate::args::Format;
+use crate::args::heading;
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
@@ -29,14 +30,14 @@ pub struct TraceRecordArgs {
     #[arg(long, value_name = "TIME")]
     pub duration: Option<Nanos>,
     /// Trace file to write; on another device, or it records its own writes
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub output: PathBuf,
     /// Event that counts as an I/O, `queue` (before merging) or `issue` (commands that the device
     /// received)
     #[arg(long, value_name = "EVENT", default_value = "queue", value_parser = parse::<Event>)]
     pub event: Event,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
