@@ -76,7 +76,7 @@ pub struct CommonArgs {
 
 /// Arguments of every command that carries out runs, beside [`CommonArgs`].
 #[derive(Clone, Debug, ClapArgs)]
-pub struct DriveArgs {
+pub struct ExecutionArgs {
     /// Confirm that everything on the device with this serial may be erased (existing files: their
     /// path; loop devices: the path of the file behind them). Once for each target
     #[arg(long, value_name = "SERIAL", help_heading = heading::SAFETY)]
@@ -107,7 +107,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub test: TestArgs,
     #[command(flatten)]
-    pub drive: DriveArgs,
+    pub execution: ExecutionArgs,
     /// Promise that nothing is written: a test that writes is refused
     #[arg(long, conflicts_with = "erase", help_heading = heading::SAFETY)]
     pub read_only: bool,
@@ -132,13 +132,13 @@ impl RunArgs {
         test: Test,
         settings: Vec<(String, String)>,
         common: CommonArgs,
-        drive: DriveArgs,
+        execution: ExecutionArgs,
     ) -> Self {
         let (targets, spare, span) = (Vec::new(), Vec::new(), None);
         let (quick, workload) = (false, None);
         let test = TestArgs { test, targets, spare, span, settings, quick, workload, common };
         let repeat = repeat::RepeatArgs::default();
-        Self { test, drive, read_only: false, jobs: JobsArg::default(), repeat }
+        Self { test, execution, read_only: false, jobs: JobsArg::default(), repeat }
     }
 }
 
@@ -193,7 +193,7 @@ pub struct SuiteArgs {
     #[command(flatten)]
     pub common: CommonArgs,
     #[command(flatten)]
-    pub drive: DriveArgs,
+    pub execution: ExecutionArgs,
     #[command(flatten)]
     pub jobs: JobsArg,
 }

@@ -426,7 +426,7 @@ mod tests {
         let both = of(&[file, ("SSDLAB_ENGINE", "uring")]).unwrap();
         let (args, taken) =
             run(&both, "ssdlab run consistency sim:ideal null: sim:ideal?host=none");
-        assert_eq!(args.drive.engine.engine.to_string(), "uring");
+        assert_eq!(args.execution.engine.engine.to_string(), "uring");
         assert_eq!(args.test.common.library.to_str(), Some("/of/file"));
         assert_eq!(args.test.common.format, Format::Json);
         let targets = ["sim:ideal?host=nvme-2024", "null:", "sim:ideal?host=none"];
@@ -441,7 +441,7 @@ mod tests {
         }
         let typed = "ssdlab run consistency sim:ideal?scale=1/64 --engine auto --library here --format text";
         let (args, taken) = run(&both, typed);
-        assert_eq!(args.drive.engine.engine, io::EngineChoice::default());
+        assert_eq!(args.execution.engine.engine, io::EngineChoice::default());
         assert_eq!(args.test.common.library.to_str(), Some("here"));
         assert_eq!(args.test.common.format, Format::Text);
         assert_eq!(args.test.targets, ["sim:ideal?scale=1/64&host=nvme-2024"]);

@@ -82,14 +82,14 @@ pub enum Task {
 }
 
 /// The outcome of a task.
-pub type Done = Result<Outcome, anyhow::Error>;
+pub type RunResult = Result<Outcome, anyhow::Error>;
 
 /// Does every remaining run, and prints the outcome.
 pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow::Result<u8> {
     let interrupted = stop::button()?;
-    let progress = Progress::new(args.drive.quiet);
+    let progress = Progress::new(args.execution.quiet);
     let call = Call { args, prepared, interrupted: &interrupted, progress: &progress };
-    let mut done: Vec<Option<Done>> = tasks.iter().map(complete).collect();
+    let mut done: Vec<Option<RunResult>> = tasks.iter().map(complete).collect();
     let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
         Task::Complete(_) => None,
         Task::Open(job, origin) => Some((job.demand, (index, job, &**origin))),
@@ -111,7 +111,7 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
 }
 
 /// The completed run.
-fn complete(task: &Task) -> Option<Done> {
+fn complete(task: &Task) -> Option<RunResult> {
     let Task::Complete(earlier) = task else { return None };
     Some(Ok(Outcome::of(earlier)))
 }
@@ -136,7 +136,7 @@ pub fn unix_ns() -> u64 {
 impl Origin {
     /// A single run, from its beginning.
     pub fn of(args: &RunArgs, request: schema::Request) -> Self {
-        let about = args.drive.about.about();
+        let about = args.execution.about.about();
         Self { request, invocation: None, earlier: None, left_out: Vec::new(), about }
     }
 }
@@ -148,12 +148,12 @@ impl Origin {
 }
 
 /// One single run.
-pub fn one(call: &Call<'_>, job: &Job) -> Done {
+pub fn one(call: &Call<'_>, job: &Job) -> RunResult {
     one_of(call, job, &Origin::of(call.args, request::of(call.args, &job.spec, job.span)))
 }
 
 /// One run from opening to the finished directory.
-pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
+pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
     let Call { args, prepared, interrupted, progress } = *call;
     let request = Request {
         command: request::command(&origin.request),
@@ -164,8 +164,8 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         seed: origin.request.seed,
         resume: origin.earlier.clone(),
         left_out: origin.left_out.clone(),
-        workers: args.drive.engine.workers(),
-        ios: args.drive.ios,
+        workers: args.execution.engine.workers(),
+        ios: args.execution.ios,
         ..request::of_test(&args.test, job.span)
     };
     let line = progress.line(args.test.test.name());

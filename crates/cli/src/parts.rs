@@ -15,7 +15,7 @@ use run::{Outcome, RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
 use crate::cost::{self, Cost};
-use crate::job::{Call, Done, Job, Origin, one_of};
+use crate::job::{Call, Job, Origin, RunResult, one_of};
 use crate::prepare::{self, Inspected, Prepared};
 use crate::quick::fitting;
 use crate::request;
@@ -43,7 +43,7 @@ impl Part {
     }
 
     /// Does the run; `left_out` are the omissions of its suite.
-    fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> Done {
+    fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> RunResult {
         let Surroundings { prepared, interrupted, progress, .. } = *around;
         let call = Call { args: &self.args, prepared, interrupted, progress };
         let origin =
@@ -68,12 +68,12 @@ pub struct Surroundings<'a> {
 /// Does every part that is not complete; `None` for those that did not begin.
 pub fn carry_out(
     parts: &[Part],
-    completed: &Completed,
+    completed: &EarlierRuns,
     left_out: &[String],
     around: Surroundings<'_>,
-) -> Vec<Option<Done>> {
+) -> Vec<Option<RunResult>> {
     let reused = |part| completed.of(part).map(|dir| Ok(Outcome::of(dir)));
-    let mut done: Vec<Option<Done>> = parts.iter().map(reused).collect();
+    let mut done: Vec<Option<RunResult>> = parts.iter().map(reused).collect();
     let open = parts.iter().enumerate().filter(|(index, _)| done[*index].is_none());
     let open: Vec<_> = open.map(|(index, part)| (part.job.demand(), (index, part))).collect();
     let tally = around.progress.tally(&open.iter().map(|(demand, _)| *demand).collect::<Vec<_>>());
@@ -201,17 +201,22 @@ fn run_args(args: &SuiteArgs, test: Test, settings: &str, meter: Option<MeterSpe
     let is_free = |(name, _): &(String, String)| own.iter().all(|(taken, _)| taken != name);
     let settings = settings.split_whitespace().filter_map(setting).filter(is_free);
     let settings = settings.chain(own.iter().cloned()).collect();
-    RunArgs::part(test, settings, CommonArgs { meter, ..args.common.clone() }, args.drive.clone())
+    RunArgs::part(
+        test,
+        settings,
+        CommonArgs { meter, ..args.common.clone() },
+        args.execution.clone(),
+    )
 }
 
 /// The complete runs of a library.
 #[derive(Default)]
-pub struct Completed {
+pub struct EarlierRuns {
     /// The runs by their commands, the latest one first.
     runs: HashMap<String, Vec<RunDir>>,
 }
 
-impl Completed {
+impl EarlierRuns {
     /// Reads the complete runs of a library that `counts` accepts; none if it cannot be read.
     pub fn read(library: &Path, counts: impl Fn(&Run) -> bool) -> Self {
         let entries = store::list(library).unwrap_or_default();
@@ -260,7 +265,7 @@ mod tests {
         for review in [Review::Full, Review::Quick, Review::Pts] {
             let args = suite(&[]);
             let specs = prepare::parse(&targets.map(str::to_owned)).unwrap();
-            let requirements = prepare::of_runs(&args.common, &args.drive);
+            let requirements = prepare::of_runs(&args.common, &args.execution);
             let inspected = prepare::inspect(specs, requirements).unwrap();
             let (parts, left_out) = parts(&args, |_| review, &inspected).unwrap();
             assert_eq!(left_out, Vec::<String>::new());
@@ -297,7 +302,7 @@ mod tests {
     fn the_runs_of_a_review_that_take_a_processor_longest_begin_first() {
         let args = suite(&[]);
         let specs = prepare::parse(&["sim:sandisk-extreme-ii-480gb".to_owned()]).unwrap();
-        let requirements = prepare::of_runs(&args.common, &args.drive);
+        let requirements = prepare::of_runs(&args.common, &args.execution);
         let inspected = prepare::inspect(specs, requirements).unwrap();
         let (mut parts, _) = parts(&args, |_| Review::Full, &inspected).unwrap();
         parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand().length));

@@ -3,7 +3,7 @@
 use ::target::IoError;
 use study::prepare::restore_left_behind;
 
-use crate::args::{CommonArgs, DriveArgs, RunArgs};
+use crate::args::{CommonArgs, ExecutionArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ui::out::talk;
 
@@ -12,21 +12,21 @@ pub use study::prepare::{Candidate, Inspected, Prepared, Requirements, inspect, 
 /// Requirements of a test.
 pub fn of_test(args: &RunArgs) -> Requirements<'_> {
     let write = args.test.test.writes();
-    let requirements = of_runs(&args.test.common, &args.drive);
+    let requirements = of_runs(&args.test.common, &args.execution);
     Requirements { write, read_only: args.read_only, ..requirements }
 }
 
 /// Requirements of a command with several runs that write.
-pub fn of_runs<'a>(common: &'a CommonArgs, drive: &'a DriveArgs) -> Requirements<'a> {
+pub fn of_runs<'a>(common: &'a CommonArgs, execution: &'a ExecutionArgs) -> Requirements<'a> {
     Requirements {
         write: true,
         read_only: false,
-        erase: &drive.erase,
-        erase_signatures: drive.erase_signatures,
+        erase: &execution.erase,
+        erase_signatures: execution.erase_signatures,
         purge: common.purge,
-        engine: drive.engine.engine,
-        workers: drive.engine.workers(),
-        facts: &drive.facts,
+        engine: execution.engine.engine,
+        workers: execution.engine.workers(),
+        facts: &execution.facts,
         library: Some(&common.library),
     }
 }

@@ -13,7 +13,7 @@ use crate::args::{RunArgs, TestArgs};
 
 /// The request for one run of a call.
 pub fn of(args: &RunArgs, spec: &TargetSpec, span: SpanRequest) -> Request {
-    let (common, engine) = (&args.test.common, &args.drive.engine);
+    let (common, engine) = (&args.test.common, &args.execution.engine);
     let (spare, span_bytes) = match span {
         SpanRequest::Default => (None, None),
         SpanRequest::Spare(share) => (Some(share.to_string()), None),
@@ -32,7 +32,7 @@ pub fn of(args: &RunArgs, spec: &TargetSpec, span: SpanRequest) -> Request {
         workers: engine.workers,
         cpu: engine.cpu.name().to_owned(),
         engine: engine.engine.to_string(),
-        ios: args.drive.ios.as_ref().map(ToString::to_string),
+        ios: args.execution.ios.as_ref().map(ToString::to_string),
         quick: args.test.quick,
     }
 }

@@ -15,7 +15,7 @@ use run::session::Plan;
 use run::{RunError, Test};
 
 use crate::args::heading;
-use crate::args::{CommonArgs, DriveArgs, Format, RunArgs, whole};
+use crate::args::{CommonArgs, ExecutionArgs, Format, RunArgs, whole};
 use crate::commands::plan::{print_refusal, refused_now};
 use crate::cost::{self, Cost};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT, Failure};
@@ -99,7 +99,7 @@ pub struct SpareArgs {
     #[command(flatten)]
     pub common: CommonArgs,
     #[command(flatten)]
-    pub drive: DriveArgs,
+    pub execution: ExecutionArgs,
 }
 
 impl SpareArgs {
@@ -115,7 +115,7 @@ impl SpareArgs {
 
 pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
-    let requirements = prepare::of_runs(&args.common, &args.drive);
+    let requirements = prepare::of_runs(&args.common, &args.execution);
     let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
     let described = inspected.described(&spec)?;
     check_depth(args, described)?;
@@ -136,11 +136,11 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     }
     let prepared = prepare::hold(inspected)?;
     let described = prepared.described(&spec)?;
-    if !args.drive.quiet {
+    if !args.execution.quiet {
         talk!("{}", announcement(&search, described, cost));
     }
     let interrupted = stop::button()?;
-    let progress = Progress::new(args.drive.quiet);
+    let progress = Progress::new(args.execution.quiet);
     let advice = search.answer(|at| -> anyhow::Result<Run> {
         let args = &run_args(args, at);
         let job = Job::new(spec.clone(), at.span(), &plan_try(args, at, described)?, described);
@@ -174,8 +174,8 @@ fn check_depth(args: &SpareArgs, described: &Described) -> Result<(), IoError> {
 
 /// The call of `ssdlab run` for a try.
 fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
-    let (common, drive) = (args.common.clone(), args.drive.clone());
-    RunArgs::part(Test::CONSISTENCY, at.settings.clone(), common, drive)
+    let (common, execution) = (args.common.clone(), args.execution.clone());
+    RunArgs::part(Test::CONSISTENCY, at.settings.clone(), common, execution)
 }
 
 fn plan_try(args: &RunArgs, at: &Try, described: &Described) -> Result<Plan, RunError> {

@@ -26,7 +26,7 @@ Examples:
 
 /// One of the lists of `list`, or one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum List {
     /// Real devices.
     Devices,
     /// Tests.
@@ -46,23 +46,23 @@ pub struct ListArgs {
     /// One list: devices, tests or workloads; config: the defaults of this user; or one test such as `waf`. Default:
     /// all lists. `ssdlab sim models` lists simulated drives
     #[arg(value_name = "LIST", value_parser = parse_listed)]
-    pub listed: Option<Listed>,
+    pub listed: Option<List>,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
 /// The lists by their words.
-pub const LISTS: [(&str, Listed); 4] = [
-    ("devices", Listed::Devices),
-    ("tests", Listed::Tests),
-    ("workloads", Listed::Workloads),
-    ("config", Listed::Config),
+pub const LISTS: [(&str, List); 4] = [
+    ("devices", List::Devices),
+    ("tests", List::Tests),
+    ("workloads", List::Workloads),
+    ("config", List::Config),
 ];
 
-fn parse_listed(text: &str) -> Result<Listed, String> {
+fn parse_listed(text: &str) -> Result<List, String> {
     let list = LISTS.into_iter().find(|(word, _)| *word == text).map(|(_, list)| list);
-    let found = list.or_else(|| text.parse().ok().map(Listed::Test));
+    let found = list.or_else(|| text.parse().ok().map(List::Test));
     found.ok_or_else(|| {
         let words = LISTS.map(|(word, _)| word).join(", ");
         format!("expected {words}, or a test such as consistency; `ssdlab sim models` lists simulated drives")
@@ -78,22 +78,22 @@ pub fn run(args: &ListArgs, defaults: &Defaults) -> anyhow::Result<u8> {
 }
 
 /// The wanted lists in one document.
-fn document(listed: Option<&Listed>, defaults: &Defaults) -> anyhow::Result<Value> {
-    let wants = |list: &Listed| listed.is_none_or(|listed| listed == list);
+fn document(listed: Option<&List>, defaults: &Defaults) -> anyhow::Result<Value> {
+    let wants = |list: &List| listed.is_none_or(|listed| listed == list);
     let mut document = Map::new();
-    if listed == Some(&Listed::Config) {
+    if listed == Some(&List::Config) {
         document.insert("config".to_owned(), config::document(defaults));
     }
-    if wants(&Listed::Devices) {
+    if wants(&List::Devices) {
         document.insert("devices".to_owned(), discover::list().iter().map(device).collect());
     }
-    if let Some(Listed::Test(test)) = listed {
+    if let Some(List::Test(test)) = listed {
         document.insert("tests".to_owned(), json!([test::whole(*test)?]));
     }
-    if wants(&Listed::Tests) {
+    if wants(&List::Tests) {
         document.insert("tests".to_owned(), Test::ALL.into_iter().map(test::brief).collect());
     }
-    if wants(&Listed::Workloads) {
+    if wants(&List::Workloads) {
         let workload = |(name, about)| json!({ "workload": name, "about": about });
         let workloads = workload::built_in().into_iter().map(workload).collect();
         document.insert("workloads".to_owned(), workloads);
@@ -113,7 +113,7 @@ fn device(device: &DeviceReport) -> Value {
     })
 }
 
-fn print(listed: Option<&Listed>, defaults: &Defaults) -> anyhow::Result<()> {
+fn print(listed: Option<&List>, defaults: &Defaults) -> anyhow::Result<()> {
     match listed {
         None => {
             print_devices();
@@ -123,11 +123,11 @@ fn print(listed: Option<&Listed>, defaults: &Defaults) -> anyhow::Result<()> {
             print_workloads();
             data!("\nSimulated drives: ssdlab sim models");
         }
-        Some(Listed::Devices) => print_devices(),
-        Some(Listed::Tests) => print_tests(),
-        Some(Listed::Workloads) => print_workloads(),
-        Some(Listed::Test(test)) => test::print(*test)?,
-        Some(Listed::Config) => config::print(defaults),
+        Some(List::Devices) => print_devices(),
+        Some(List::Tests) => print_tests(),
+        Some(List::Workloads) => print_workloads(),
+        Some(List::Test(test)) => test::print(*test)?,
+        Some(List::Config) => config::print(defaults),
     }
     Ok(())
 }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn one_list_is_a_document_of_its_own() {
-        let keys = |listed: Option<&Listed>| -> Vec<String> {
+        let keys = |listed: Option<&List>| -> Vec<String> {
             document(listed, &Defaults::built_in())
                 .unwrap()
                 .as_object()
@@ -184,6 +184,6 @@ mod tests {
                 .collect()
         };
         assert_eq!(keys(None), ["devices", "tests", "workloads"]);
-        assert_eq!(keys(Some(&Listed::Tests)), ["tests"]);
+        assert_eq!(keys(Some(&List::Tests)), ["tests"]);
     }
 }

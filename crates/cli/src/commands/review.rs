@@ -25,7 +25,7 @@ use crate::inputs::Inputs;
 use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
 use crate::page::words::{self, Words};
-use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
+use crate::parts::{EarlierRuns, Part, Surroundings, carry_out, parts, without};
 use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -79,7 +79,7 @@ const QUICK: &str =
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;
-    let requirements = prepare::of_runs(&suite.common, &suite.drive);
+    let requirements = prepare::of_runs(&suite.common, &suite.execution);
     let inspected = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
     inspected.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
     let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspected)?;
@@ -92,9 +92,9 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     };
     OutputFile::check(&args.output, &inputs)?;
     let completed = if args.resume {
-        Completed::read(&suite.common.library, |_| true)
+        EarlierRuns::read(&suite.common.library, |_| true)
     } else {
-        Completed::default()
+        EarlierRuns::default()
     };
     let is_open = |spec: &TargetSpec| {
         parts.iter().any(|part| &part.job.spec == spec && completed.of(part).is_none())
@@ -102,7 +102,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let prepared = prepare::hold(inspected.only(is_open))?;
     announce(args, &parts, &left_out);
     let interrupted = stop::button()?;
-    let progress = Progress::new(suite.drive.quiet);
+    let progress = Progress::new(suite.execution.quiet);
     let limits = Limits::new(suite.jobs.jobs);
     let around = Surroundings {
         prepared: &prepared,
@@ -174,14 +174,14 @@ fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
 /// The inputs that the page must not replace.
 fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
     let inputs = Inputs::default().library(&args.suite.common.library).page(args.web.as_deref());
-    let inputs = inputs.facts(&args.suite.drive.facts).words(args.words.as_deref());
+    let inputs = inputs.facts(&args.suite.execution.facts).words(args.words.as_deref());
     let add = |inputs: Inputs, text: &String| Ok(inputs.target(&text.parse()?));
     args.targets.iter().try_fold(inputs, add)
 }
 
 /// Prints the runs on stderr before the first change.
 fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
-    if args.suite.drive.quiet {
+    if args.suite.execution.quiet {
         return;
     }
     for (index, part) in parts.iter().enumerate() {

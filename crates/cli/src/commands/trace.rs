@@ -21,7 +21,7 @@ use record::TraceRecordArgs;
 use run::Test;
 
 use crate::args::heading;
-use crate::args::{CommonArgs, DriveArgs, Format, RunArgs, parse_setting, whole};
+use crate::args::{CommonArgs, ExecutionArgs, Format, RunArgs, parse_setting, whole};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
@@ -175,7 +175,7 @@ pub struct TraceReplayArgs {
     #[command(flatten)]
     pub common: CommonArgs,
     #[command(flatten)]
-    pub drive: DriveArgs,
+    pub execution: ExecutionArgs,
 }
 
 impl TraceReplayArgs {
@@ -189,7 +189,7 @@ impl TraceReplayArgs {
         ];
         let named = named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
         let settings = named.chain(self.settings).collect();
-        let mut run = RunArgs::part(Test::REPLAY, settings, self.common, self.drive);
+        let mut run = RunArgs::part(Test::REPLAY, settings, self.common, self.execution);
         (run.test.targets, run.test.span) = (self.targets, self.span);
         run
     }

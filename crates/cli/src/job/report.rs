@@ -8,7 +8,7 @@ use result::metrics::{Unit, find};
 use result::schema::{Run, VerdictOutcome};
 use run::{Outcome, RunError};
 
-use super::Done;
+use super::RunResult;
 use crate::args::{Format, RunArgs};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
 use crate::summary;
@@ -16,7 +16,7 @@ use crate::ui::out::{data, talk};
 use crate::ui::table::{self, figure};
 
 /// Everything about the runs of a call that a reader gets.
-struct Told {
+struct CallReport {
     outcomes: Vec<Outcome>,
     rescued: Vec<PathBuf>,
     failures: Vec<Failure>,
@@ -25,19 +25,19 @@ struct Told {
 }
 
 /// Prints the outcome and returns the exit code: the first failure decides.
-pub fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> u8 {
-    let told = Told::of(args, done);
-    told.failures.iter().for_each(|failure| talk!("error: {}", failure.message));
+pub fn report(args: &RunArgs, done: Vec<Option<RunResult>>, interrupted: bool) -> u8 {
+    let report = CallReport::of(args, done);
+    report.failures.iter().for_each(|failure| talk!("error: {}", failure.message));
     match args.test.common.format {
-        Format::Json => data!("{}", told.document(args)),
-        Format::Text => told.print(args),
+        Format::Json => data!("{}", report.document(args)),
+        Format::Text => report.print(args),
     }
     let says_no = |run: &Run| {
         run.verdict.as_ref().is_some_and(|verdict| verdict.outcome == VerdictOutcome::Fail)
     };
-    let code = exit_code(&told.failures, interrupted);
-    let is_bad = told.outcomes.iter().any(|outcome| says_no(&outcome.run))
-        || told.answers.iter().any(|(_, answer)| !answer.is_met);
+    let code = exit_code(&report.failures, interrupted);
+    let is_bad = report.outcomes.iter().any(|outcome| says_no(&outcome.run))
+        || report.answers.iter().any(|(_, answer)| !answer.is_met);
     if code == EXIT_DONE && is_bad { EXIT_VERDICT } else { code }
 }
 
@@ -51,8 +51,8 @@ pub fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
     }
 }
 
-impl Told {
-    fn of(args: &RunArgs, done: Vec<Option<Done>>) -> Self {
+impl CallReport {
+    fn of(args: &RunArgs, done: Vec<Option<RunResult>>) -> Self {
         let (mut failures, mut outcomes) = (Vec::new(), Vec::new());
         let mut rescued: Vec<PathBuf> = Vec::new();
         for done in done.into_iter().flatten() {

@@ -18,11 +18,11 @@ use study::pool::Limits;
 use crate::args::heading;
 use crate::args::repeat::AboutArgs;
 use crate::args::{
-    CommonArgs, DriveArgs, EngineArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
+    CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
 };
 use crate::failure::{EXIT_DONE, Failure};
 use crate::job::report::exit_code;
-use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
+use crate::parts::{EarlierRuns, Part, Surroundings, carry_out, parts, without};
 use crate::prepare::{self, Inspected};
 use crate::stop;
 use crate::ui::out::{data, talk};
@@ -87,7 +87,7 @@ impl BuildArgs {
             only: self.tests.clone(),
             settings: Vec::new(),
             common: CommonArgs { purge: None, meter: None, library, seed, format },
-            drive: DriveArgs {
+            execution: ExecutionArgs {
                 erase: Vec::new(),
                 erase_signatures: false,
                 engine: EngineArgs { workers, cpu, engine: EngineChoice::default() },
@@ -105,19 +105,20 @@ impl BuildArgs {
 struct Build {
     parts: Vec<Part>,
     left_out: Vec<String>,
-    completed: Completed,
+    completed: EarlierRuns,
 }
 
 pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
     let suite = args.suite();
-    let inspected = prepare::inspect(drives(args)?, prepare::of_runs(&suite.common, &suite.drive))?;
+    let inspected =
+        prepare::inspect(drives(args)?, prepare::of_runs(&suite.common, &suite.execution))?;
     let too_large = too_large(&inspected);
     let inspected = inspected.only(|spec| !too_large.iter().any(|(large, _)| large == spec));
     let form = if args.quick { Review::Quick } else { Review::Full };
     let (mut parts, mut left_out) = parts(&suite, |_| form, &inspected)?;
     left_out.extend(too_large.into_iter().map(|(_, reason)| reason));
     in_batches(&mut parts, &inspected);
-    let completed = Completed::read(&args.library, |run| run.tool_version == TOOL_VERSION);
+    let completed = EarlierRuns::read(&args.library, |run| run.tool_version == TOOL_VERSION);
     let build = Build { parts, left_out, completed };
     announce(args, &build);
     if args.plan {

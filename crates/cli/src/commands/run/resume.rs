@@ -14,7 +14,7 @@ use run::{RunError, SpanRequest, WORKERS_MAX};
 use study::request::span;
 
 use crate::args::repeat::AboutArgs;
-use crate::args::{CommonArgs, DriveArgs, EngineArgs, Format, JobsArg, RunArgs};
+use crate::args::{CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out};
 use crate::prepare::{self, Inspected};
 use crate::request::{self, command};
@@ -56,7 +56,7 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     }
     let mut said = first.stored.args.clone();
     // A word for a target on which nothing is left to do is no stray one.
-    said.drive.erase.retain(|word| is_named(&open, word) || !is_named(&complete, word));
+    said.execution.erase.retain(|word| is_named(&open, word) || !is_named(&complete, word));
     let inspected = prepare::inspect(specs(&open), prepare::of_test(&said))?;
     tell_targets(&inspected, &dir);
     let tasks = recorded.iter().map(|task| task.task(&said, &inspected));
@@ -65,12 +65,12 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
 }
 
 /// A run of the continued call.
-struct Recorded {
-    stored: Stored,
+struct RecordedRun {
+    stored: StoredRequest,
     origin: Origin,
 }
 
-impl Recorded {
+impl RecordedRun {
     fn is_open(&self) -> bool {
         let earlier = self.origin.earlier.as_ref();
         earlier.is_none_or(|dir| dir.run().status != RunStatus::Complete)
@@ -78,7 +78,7 @@ impl Recorded {
 
     /// The task of the run; an error if the earlier run cannot be continued.
     fn task(&self, said: &RunArgs, inspected: &Inspected) -> Result<Task, RunError> {
-        let (Stored { spec, span, .. }, origin) = (&self.stored, self.origin.clone());
+        let (StoredRequest { spec, span, .. }, origin) = (&self.stored, self.origin.clone());
         if let Some(earlier) = origin.earlier.clone().filter(|_| !self.is_open()) {
             return Ok(Task::Complete(Box::new(earlier)));
         }
@@ -92,19 +92,19 @@ impl Recorded {
 }
 
 /// Every run of the call that contains `named`, with its last attempt.
-fn recorded(call: &ResumeArgs, named: &RunDir) -> Result<Vec<Recorded>, RunError> {
+fn recorded(call: &ResumeArgs, named: &RunDir) -> Result<Vec<RecordedRun>, RunError> {
     let Run { request: Some(own), invocation, left_out, .. } = named.run() else {
         return Err(no_request(named.run()));
     };
     let requests = invocation.as_ref().map_or(slice::from_ref(own), |call| &call.requests);
     let one = |request: &Request| {
-        let stored = Stored::new(request, call)?;
+        let stored = StoredRequest::new(request, call)?;
         let earlier = newest(&call.library, named.run(), request)
             .or_else(|| (own == request).then(|| named.clone()));
         let (request, invocation) = (request.clone(), invocation.clone());
         let (left_out, about) = (left_out.clone(), named.run().about.clone());
         let origin = Origin { request, invocation, earlier, left_out, about };
-        Ok(Recorded { stored, origin })
+        Ok(RecordedRun { stored, origin })
     };
     requests.iter().map(one).collect()
 }
@@ -118,7 +118,7 @@ fn no_request(run: &Run) -> RunError {
 }
 
 /// The targets of these runs, each once.
-fn specs(tasks: &[&Recorded]) -> Vec<TargetSpec> {
+fn specs(tasks: &[&RecordedRun]) -> Vec<TargetSpec> {
     let mut specs: Vec<TargetSpec> = Vec::new();
     for task in tasks {
         if !specs.contains(&task.stored.spec) {
@@ -128,7 +128,7 @@ fn specs(tasks: &[&Recorded]) -> Vec<TargetSpec> {
     specs
 }
 
-fn is_named(tasks: &[&Recorded], word: &str) -> bool {
+fn is_named(tasks: &[&RecordedRun], word: &str) -> bool {
     tasks.iter().any(|task| io::open::is_named_by(&task.stored.spec, word))
 }
 
@@ -156,7 +156,7 @@ fn newest(library: &Path, named: &Run, request: &Request) -> Option<RunDir> {
 
 /// The meaning of a stored request.
 #[derive(Debug)]
-pub struct Stored {
+pub struct StoredRequest {
     /// The target.
     pub spec: TargetSpec,
     /// The part of the target.
@@ -166,7 +166,7 @@ pub struct Stored {
     pub args: RunArgs,
 }
 
-impl Stored {
+impl StoredRequest {
     /// Reads a request back.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
         seed: request.seed,
         format: call.format,
     };
-    let drive = DriveArgs {
+    let execution = ExecutionArgs {
         erase: call.erase.clone(),
         erase_signatures: call.erase_signatures,
         engine: engine(request)?,
@@ -204,7 +204,7 @@ fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
         about: AboutArgs::default(),
         quiet: call.quiet,
     };
-    let mut args = RunArgs::part(request.test.parse()?, settings, common, drive);
+    let mut args = RunArgs::part(request.test.parse()?, settings, common, execution);
     args.test.quick = request.quick;
     Ok(RunArgs { jobs: call.jobs, ..args })
 }
@@ -265,7 +265,8 @@ mod tests {
         ] {
             let request = asked(&words(&text.split_whitespace().collect::<Vec<_>>()));
             let json = serde_json::to_string(&request).unwrap();
-            let stored = Stored::new(&serde_json::from_str(&json).unwrap(), &call()).unwrap();
+            let stored =
+                StoredRequest::new(&serde_json::from_str(&json).unwrap(), &call()).unwrap();
             assert_eq!(of(&stored.args, &stored.spec, stored.span), request, "{text}");
             let typed = shlex::split(&command(&request)).unwrap();
             assert_eq!(asked(&typed), request, "{text}");
@@ -299,7 +300,7 @@ mod tests {
             Request { ios: Some("magic".to_owned()), ..request.clone() },
         ];
         for wrong in wrong {
-            let refused = Stored::new(&wrong, &call()).err();
+            let refused = StoredRequest::new(&wrong, &call()).err();
             assert!(
                 matches!(&refused, Some(RunError::Usage(text)) if text.contains("cannot be used")),
                 "{wrong:?}: {refused:?}"
