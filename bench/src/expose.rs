@@ -132,7 +132,7 @@ pub(crate) fn run(workspace: &Workspace, args: &ExposeArgs) -> Result<String> {
 fn exposed(program: &Path, dir: &Path, drive: &str, clock: &str) -> Result<Server> {
     let socket = dir.join("ssdlab.sock");
     let mut command = Command::new(program);
-    command.args(["expose", drive, "--no-run", "--format", "json", "--clock", clock]);
+    command.args(["sim", "expose", drive, "--no-run", "--format", "json", "--clock", clock]);
     Server::start(command.arg("--nbd").arg(&socket), socket)
 }
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use result::schema::{About, Request, Setting};
 use run::{Control, Event, Outcome, RunError};
-use study::prepare::{self, Wish};
+use study::prepare::{self, Requirements};
 use study::{Needs, request};
 use target::{PurgeMethod, TargetSpec};
 
@@ -76,7 +76,7 @@ impl Call {
         button: &AtomicBool,
         events: Sender<Event>,
     ) -> Result<Outcome, Failure> {
-        let wish = Wish {
+        let requirements = Requirements {
             write: request.test.writes(),
             read_only: self.read_only,
             erase: &self.erase,
@@ -87,10 +87,10 @@ impl Call {
             facts: &self.facts,
             library: Some(Path::new(&self.library)),
         };
-        let looked = prepare::look(vec![spec.clone()], wish)?;
-        let described = looked.described(&spec)?;
+        let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
+        let described = inspected.described(&spec)?;
         let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-        let prepared = looked.hold()?;
+        let prepared = inspected.hold()?;
         let restored = prepare::restore_left_behind().map(|outcome| match outcome {
             Ok(words) => format!("restored: {words}"),
             Err(error) => error.to_string(),

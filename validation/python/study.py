@@ -246,8 +246,8 @@ model of the simulator and no figure of a data sheet is used.
 | settled random write | fresh rate / (1 + price x (WAF - 1)) | size of the log, price of a move |
 | QD curve | dies and a shared stage, exact mean value analysis (Reiser and Lavenberg 1980) | dies, two times |
 
-`ssdlab fit` itself cannot use these cells yet: they are figures in tables, without a run, and no
-model of its simulations describes the hosts.
+`ssdlab sim fit` itself cannot use these cells yet: they are figures in tables, without a run, and
+no model of its simulations describes the hosts.
 
 ## Errors
 

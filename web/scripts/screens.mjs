@@ -1,4 +1,4 @@
-// Pictures of a Bench and of a comparison: `node scripts/screens.mjs SITE DIR` with a site of `ssdlab site`.
+// Pictures of a Bench and of a comparison: `node scripts/screens.mjs SITE DIR` with a site of `ssdlab library site`.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runnerImport } from "vite";

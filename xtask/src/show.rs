@@ -69,7 +69,7 @@ impl<'a> Library<'a> {
 
     /// Writes the library as a site; returns the document that the program prints.
     fn site(&self, title: &str, options: &[&str], to: &Path) -> Result<String> {
-        let mut site = self.ssdlab(&["site", "--format", "json", "--title", title]);
+        let mut site = self.ssdlab(&["library", "site", "--format", "json", "--title", title]);
         site.args(options).arg("--web").arg(self.workspace.path("web/dist/index.html")).arg(to);
         proc::capture(&mut site)
     }

@@ -37,7 +37,16 @@ impl Disk {
         }
         let socket = dir.0.join("ssdlab.sock");
         let mut server = Command::new(program);
-        server.args(["expose", drive, "--no-run", "--power-cuts", "--format", "json", "--fuse"]);
+        server.args([
+            "sim",
+            "expose",
+            drive,
+            "--no-run",
+            "--power-cuts",
+            "--format",
+            "json",
+            "--fuse",
+        ]);
         server.arg(dir.0.join("fuse")).arg("--control").arg(dir.0.join("control"));
         let server = Server::start(server.arg("--nbd").arg(&socket), socket)?;
         let mut disk = Self {
@@ -89,7 +98,7 @@ impl Disk {
 
     pub(super) fn order(&self, order: &[&str]) -> Result<Value> {
         let mut command = Command::new(&self.program);
-        command.arg("drive").arg(self.dir.0.join("control")).args(order);
+        command.args(["sim", "control"]).arg(self.dir.0.join("control")).args(order);
         Ok(serde_json::from_str(&proc::capture(command.args(["--format", "json"]))?)?)
     }
 

@@ -55,11 +55,11 @@ fn script(bench: &Bench<'_>, drive: &str, file_system: FileSystem) -> String {
     let prepare = files_prepared(root).join(" ");
     let (work, cut_after) = (files_written(root, bench.size).join(" "), bench.cut_after());
     format!(
-        "ssdlab expose '{drive}' --no-run --power-cuts --format json --nbd /tmp/nbd --control /tmp/orders \\
+        "ssdlab sim expose '{drive}' --no-run --power-cuts --format json --nbd /tmp/nbd --control /tmp/control \\
     > /tmp/served 2> /tmp/said &
 server=$!
 must() {{ run \"$@\" || {{ echo '{DONE}'; poweroff -f; }}; }}
-order() {{ ssdlab drive /tmp/orders \"$@\" --format json; }}
+order() {{ ssdlab sim control /tmp/control \"$@\" --format json; }}
 must server await /tmp/nbd $server /tmp/said
 must mark order mark {FRESH}
 must attach nbd-client -unix /tmp/nbd {DISK} -name ''

@@ -1,128 +1,18 @@
-//! The arguments as typed, without any effect.
+//! Arguments that several commands share, without any effect.
 
-pub mod advise;
-pub mod bench;
-pub mod compare;
-pub mod export;
-pub mod expose;
-pub mod import;
-pub mod library;
+pub mod heading;
 pub mod repeat;
-pub mod resume;
-pub mod runs;
-pub mod shell;
-pub mod study;
-pub mod trace;
-pub mod verify;
-pub mod workload;
 
 use std::path::PathBuf;
 
 use ::target::PurgeMethod;
 use base::{Bytes, Ratio};
 use clap::builder::UnknownArgumentValueParser;
-use clap::{Arg, ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, Args as ClapArgs, ValueEnum};
 use device::meter::MeterSpec;
 use io::EngineChoice;
 use result::store::ios::{IosChoice, IosChoiceError};
 use run::{Placement, SpanRequest, Test, WORKERS_MAX, Workers};
-
-/// An SSD performance laboratory: how evenly does a drive keep working, and why?
-#[derive(Debug, Parser)]
-#[command(name = "ssdlab", version = env!("SSDLAB_VERSION"), arg_required_else_help = true)]
-pub struct Args {
-    /// The verbs.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-/// The verb.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// List real devices, drive models, tests, the keys of a test, or the defaults
-    List(ListArgs),
-    /// Run a test on one or more targets, or continue runs that ended early
-    Run(resume::RunCommand),
-    /// The whole suite on one or more targets, and one report
-    Review(ReviewArgs),
-    /// Work with directories of runs
-    #[command(subcommand)]
-    Library(library::LibraryCommand),
-    /// Print the steps of a run and its refusals; changes nothing
-    Plan(Box<RunArgs>),
-    /// Is B worse than A? Compare runs, figure by figure
-    Compare(compare::CompareArgs),
-    /// Summarise runs in the terminal
-    Show(ShowArgs),
-    /// Write runs into one self-contained HTML page
-    Report(ReportArgs),
-    /// List the runs of a library, change their words, remove them
-    Runs(runs::RunsArgs),
-    /// Write a run in the format of another program, or its graph
-    Export(export::ExportArgs),
-    /// Serve a library to web browsers: the Bench
-    Serve(bench::ServeArgs),
-    /// Write the Bench of a library as plain files for any web host
-    Site(bench::SiteArgs),
-    /// Send runs to a server of a library
-    Push(bench::PushArgs),
-    /// Read results of other programs into run directories
-    #[command(subcommand)]
-    Import(import::ImportCommand),
-    /// Restore the settings changed by killed runs and recordings: power settings of drives, the
-    /// kernel's block tracer
-    Restore(RestoreArgs),
-    /// Measure the cost of the harness itself
-    Selftest(SelftestArgs),
-    /// Write blocks that identify themselves and read them back: does the drive keep its promises?
-    Verify(verify::VerifyArgs),
-    /// Expose a simulated drive as a disk for any other program
-    Expose(Box<expose::ExposeArgs>),
-    /// Give orders to an exposed drive: cut its power, break it, age it, look at its work
-    Drive(expose::DriveOrder),
-    /// Save the state of an exposed drive in a file, and go back to it
-    Snapshot(expose::SnapshotArgs),
-    /// Find settings for a drive
-    #[command(subcommand)]
-    Advise(advise::AdviseCommand),
-    /// Simulate many runs that differ in chosen values, and write one table
-    Sweep(study::sweep::SweepArgs),
-    /// Find the values of a drive model that explain runs of a drive
-    Fit(study::fit::FitArgs),
-    /// The drives of this host in a lab of several hosts, a Ray cluster
-    #[command(subcommand)]
-    Lab(study::lab::LabCommand),
-    /// Work with drive model files
-    #[command(subcommand)]
-    Drives(DrivesCommand),
-    /// Check, print and convert workload files
-    #[command(subcommand)]
-    Workload(workload::WorkloadCommand),
-    /// Read, analyse and convert traces of real work
-    #[command(subcommand)]
-    Trace(trace::TraceCommand),
-    /// Print the script that completes commands in a shell
-    Completions(shell::CompletionsArgs),
-    /// Write manual pages, one for each command
-    Man(shell::ManArgs),
-}
-
-/// The verbs for drive models.
-#[derive(Debug, Subcommand)]
-pub enum DrivesCommand {
-    /// Check a drive model file and print its description
-    Check(DrivesCheckArgs),
-}
-
-/// Arguments of `drives check`.
-#[derive(Debug, ClapArgs)]
-pub struct DrivesCheckArgs {
-    /// Drive model, a TOML file
-    pub file: PathBuf,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
 
 /// Output on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -132,39 +22,6 @@ pub enum Format {
     Text,
     /// One JSON document.
     Json,
-}
-
-/// One of the lists of `list`, or one simulated drive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listed {
-    /// Real devices.
-    Devices,
-    /// Drive models.
-    Drives,
-    /// Hosts of simulated drives.
-    Hosts,
-    /// Tests.
-    Tests,
-    /// Workloads that come with ssdlab.
-    Workloads,
-    /// Defaults of the user.
-    Config,
-    /// One test.
-    Test(Test),
-    /// The simulated drive of this target string.
-    Drive(String),
-}
-
-/// Arguments of `list`.
-#[derive(Debug, ClapArgs)]
-pub struct ListArgs {
-    /// One list: devices, drives, hosts, tests or workloads; config: the defaults of this user; or one thing: a test
-    /// such as `waf`, a simulated drive by sim:NAME. Default: all lists
-    #[arg(value_name = "LIST", value_parser = parse_listed)]
-    pub listed: Option<Listed>,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
 }
 
 /// The test, its targets and its settings: shared by `run` and `plan`.
@@ -178,19 +35,19 @@ pub struct TestArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Share of raw NAND left to the drive, e.g. `25%`; several give several runs: `default,25%`
-    #[arg(long, value_name = "SHARE", value_delimiter = ',', value_parser = parse_spare, conflicts_with = "span")]
+    #[arg(long, value_name = "SHARE", value_delimiter = ',', value_parser = parse_spare, conflicts_with = "span", help_heading = heading::TEST)]
     pub spare: Vec<SpanRequest>,
     /// Bytes to use from LBA 0, e.g. `64GiB`
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", help_heading = heading::TEST)]
     pub span: Option<Bytes>,
     /// Set a parameter of the test, e.g. `duration=60s`
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting, help_heading = heading::TEST)]
     pub settings: Vec<(String, String)>,
     /// Quick form of the test: shorter, and with less to tell; `ssdlab list TEST` has both. --set and --span come first
-    #[arg(long)]
+    #[arg(long, help_heading = heading::TEST)]
     pub quick: bool,
     /// Workload of the test `workload`: a file, or one of `ssdlab list workloads`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::TEST)]
     pub workload: Option<String>,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -200,38 +57,38 @@ pub struct TestArgs {
 #[derive(Clone, Debug, ClapArgs)]
 pub struct CommonArgs {
     /// Method to purge real targets; default: the best one of each
-    #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
+    #[arg(long, value_name = "METHOD", value_parser = parse_purge, help_heading = heading::SAFETY)]
     pub purge: Option<PurgeMethod>,
     /// Meter of the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md); simulated
     /// drives calculate it
-    #[arg(long, value_name = "METER", value_parser = parse_meter)]
+    #[arg(long, value_name = "METER", value_parser = parse_meter, help_heading = heading::TEST)]
     pub meter: Option<MeterSpec>,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
 }
 
 /// Arguments of every command that carries out runs, beside [`CommonArgs`].
 #[derive(Clone, Debug, ClapArgs)]
-pub struct DriveArgs {
+pub struct ExecutionArgs {
     /// Confirm that everything on the device with this serial may be erased (existing files: their
     /// path; loop devices: the path of the file behind them). Once for each target
-    #[arg(long, value_name = "SERIAL")]
+    #[arg(long, value_name = "SERIAL", help_heading = heading::SAFETY)]
     pub erase: Vec<String>,
     /// Also erase recognised data: file systems, partition tables, databases, archives, ...
-    #[arg(long, requires = "erase")]
+    #[arg(long, requires = "erase", help_heading = heading::SAFETY)]
     pub erase_signatures: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Published facts of a real drive for its result (see docs/formats/drive-model.md); also read
     /// from DIR/facts/*.toml of the library
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub facts: Vec<PathBuf>,
     /// Keep single commands, one row each, in ios.parquet of the run directory: `all`, a random share
     /// such as `1%`, or `slowest:100`, the slowest 100 of each second (see docs/formats/ios.md)
@@ -240,7 +97,7 @@ pub struct DriveArgs {
     #[command(flatten)]
     pub about: repeat::AboutArgs,
     /// No progress and no messages
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
 }
 
@@ -250,9 +107,9 @@ pub struct RunArgs {
     #[command(flatten)]
     pub test: TestArgs,
     #[command(flatten)]
-    pub drive: DriveArgs,
+    pub execution: ExecutionArgs,
     /// Promise that nothing is written: a test that writes is refused
-    #[arg(long, conflicts_with = "erase")]
+    #[arg(long, conflicts_with = "erase", help_heading = heading::SAFETY)]
     pub read_only: bool,
     #[command(flatten)]
     pub jobs: JobsArg,
@@ -265,7 +122,7 @@ pub struct RunArgs {
 pub struct JobsArg {
     /// Simulated drives at a time, within the available memory; default: one for each processor. It
     /// changes no result. Real targets run one after the other
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, 4096>)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, 4096>, help_heading = heading::ENGINE)]
     pub jobs: Option<u32>,
 }
 
@@ -275,13 +132,13 @@ impl RunArgs {
         test: Test,
         settings: Vec<(String, String)>,
         common: CommonArgs,
-        drive: DriveArgs,
+        execution: ExecutionArgs,
     ) -> Self {
         let (targets, spare, span) = (Vec::new(), Vec::new(), None);
         let (quick, workload) = (false, None);
         let test = TestArgs { test, targets, spare, span, settings, quick, workload, common };
         let repeat = repeat::RepeatArgs::default();
-        Self { test, drive, read_only: false, jobs: JobsArg::default(), repeat }
+        Self { test, execution, read_only: false, jobs: JobsArg::default(), repeat }
     }
 }
 
@@ -291,17 +148,17 @@ impl RunArgs {
 pub struct EngineArgs {
     /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives
     /// that one core cannot saturate
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, { WORKERS_MAX as u64 }>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, { WORKERS_MAX as u64 }>, help_heading = heading::ENGINE)]
     pub workers: u32,
     /// Processors of these threads: near (a single thread with one command at a time on the
     /// processor of the drive's interrupts, if there is one), pinned (one processor each), free
     /// (chosen by the system)
-    #[arg(long, value_name = "PLACE", default_value = "near", value_parser = parse_cpu)]
+    #[arg(long, value_name = "PLACE", default_value = "near", value_parser = parse_cpu, help_heading = heading::ENGINE)]
     pub cpu: Placement,
     /// Engine: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe commands
     /// past the block layer), sqpoll (the kernel polls for commands) and iopoll (for completions),
     /// as in uring,passthrough,iopoll
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine)]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine, help_heading = heading::ENGINE)]
     pub engine: EngineChoice,
 }
 
@@ -324,53 +181,19 @@ impl EngineArgs {
 #[derive(Clone, Debug)]
 pub struct TestSetting(pub Test, pub String, pub String);
 
-/// Arguments of `review`.
-#[derive(Debug, ClapArgs)]
-pub struct ReviewArgs {
-    /// Targets, as for `run`
-    #[arg(required = true, value_name = "TARGET")]
-    pub targets: Vec<String>,
-    /// Minutes: short tests within 4 GiB (the default for real targets)
-    #[arg(long, conflicts_with_all = ["full", "pts"])]
-    pub quick: bool,
-    /// Every test as published (the default for simulated drives)
-    #[arg(long, conflicts_with = "pts")]
-    pub full: bool,
-    /// The tests of the SNIA PTS instead
-    #[arg(long)]
-    pub pts: bool,
-    /// Reuse runs that the same request has completed in this library
-    #[arg(long)]
-    pub resume: bool,
-    /// Page to write
-    #[arg(long, short, value_name = "FILE", default_value = "review.html")]
-    pub output: PathBuf,
-    /// Heading of the page
-    #[arg(long, default_value = "SSD review")]
-    pub title: String,
-    /// Page from this file instead of the built-in one
-    #[arg(long, value_name = "FILE")]
-    pub web: Option<PathBuf>,
-    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
-    #[arg(long, value_name = "FILE")]
-    pub words: Option<PathBuf>,
-    #[command(flatten)]
-    pub suite: SuiteArgs,
-}
-
 /// Arguments of every command that carries out the suite.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct SuiteArgs {
     /// Only these of its tests, e.g. `trim,corners`
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test)]
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test, help_heading = heading::TEST)]
     pub only: Vec<Test>,
     /// Set a parameter of one of its tests, e.g. `trim.torture=5m`
-    #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting)]
+    #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting, help_heading = heading::TEST)]
     pub settings: Vec<TestSetting>,
     #[command(flatten)]
     pub common: CommonArgs,
     #[command(flatten)]
-    pub drive: DriveArgs,
+    pub execution: ExecutionArgs,
     #[command(flatten)]
     pub jobs: JobsArg,
 }
@@ -379,98 +202,11 @@ pub struct SuiteArgs {
 #[derive(Clone, Debug, ClapArgs)]
 pub struct PlaceArgs {
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
-}
-
-/// Arguments of `show`.
-#[derive(Debug, ClapArgs)]
-pub struct ShowArgs {
-    /// Runs: path, name, start of a name, or `latest`
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<String>,
-    #[command(flatten)]
-    pub place: PlaceArgs,
-}
-
-/// Arguments of `report`.
-#[derive(Debug, ClapArgs)]
-pub struct ReportArgs {
-    /// Runs: path, name, start of a name, or `latest`
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<String>,
-    /// File to write
-    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
-    pub output: PathBuf,
-    /// Heading of the page; default: the common properties of its runs
-    #[arg(long)]
-    pub title: Option<String>,
-    /// Page from this file instead of the built-in one
-    #[arg(long, value_name = "FILE")]
-    pub web: Option<PathBuf>,
-    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
-    #[arg(long, value_name = "FILE")]
-    pub words: Option<PathBuf>,
-    #[command(flatten)]
-    pub place: PlaceArgs,
-}
-
-/// Arguments of `restore`.
-#[derive(Debug, ClapArgs)]
-pub struct RestoreArgs {
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
-
-/// Arguments of `selftest`.
-#[derive(Debug, ClapArgs)]
-pub struct SelftestArgs {
-    /// Seconds for each measurement
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 60>)]
-    pub seconds: u32,
-    /// Output on stdout
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
-
-impl Args {
-    /// Output on stdout.
-    pub fn format(&self) -> Format {
-        match &self.command {
-            Command::List(args) => args.format,
-            Command::Run(command) => command.format(),
-            Command::Review(args) => args.suite.common.format,
-            Command::Library(command) => command.format(),
-            Command::Plan(args) => args.test.common.format,
-            Command::Compare(args) => args.place.format,
-            Command::Show(args) => args.place.format,
-            Command::Report(args) => args.place.format,
-            Command::Runs(args) => args.format(),
-            Command::Export(_) | Command::Lab(_) | Command::Completions(_) | Command::Man(_) => {
-                Format::Text
-            }
-            Command::Serve(args) => args.bench.format,
-            Command::Site(args) => args.bench.format,
-            Command::Push(args) => args.place.format,
-            Command::Import(command) => command.args().place.format,
-            Command::Restore(args) => args.format,
-            Command::Verify(args) => args.format,
-            Command::Expose(args) => args.format,
-            Command::Drive(args) => args.format,
-            Command::Snapshot(args) => args.format,
-            Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
-            Command::Selftest(args) => args.format,
-            Command::Sweep(args) => args.format,
-            Command::Fit(args) => args.place.format,
-            Command::Drives(DrivesCommand::Check(args)) => args.format,
-            Command::Workload(command) => command.format(),
-            Command::Trace(command) => command.format(),
-        }
-    }
 }
 
 impl TestArgs {
@@ -490,30 +226,8 @@ impl TestArgs {
     }
 }
 
-/// The lists by their words.
-pub const LISTS: [(&str, Listed); 6] = [
-    ("devices", Listed::Devices),
-    ("drives", Listed::Drives),
-    ("hosts", Listed::Hosts),
-    ("tests", Listed::Tests),
-    ("workloads", Listed::Workloads),
-    ("config", Listed::Config),
-];
-
-fn parse_listed(text: &str) -> Result<Listed, String> {
-    if text.starts_with("sim:") {
-        return Ok(Listed::Drive(text.to_owned()));
-    }
-    let list = LISTS.into_iter().find(|(word, _)| *word == text).map(|(_, list)| list);
-    let found = list.or_else(|| text.parse().ok().map(Listed::Test));
-    found.ok_or_else(|| {
-        let words = LISTS.map(|(word, _)| word).join(", ");
-        format!("expected {words}, a test such as consistency, or sim:NAME")
-    })
-}
-
 /// A word that a list and `label:NAME` can contain.
-fn parse_word(text: &str) -> Result<String, String> {
+pub fn parse_word(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_alphanumeric() || "._+-".contains(c);
     if !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
         return Ok(text.to_owned());
@@ -521,7 +235,7 @@ fn parse_word(text: &str) -> Result<String, String> {
     Err("expected 1 to 64 letters, digits and any of . _ + - without spaces".to_owned())
 }
 
-fn parse_test(text: &str) -> Result<Test, String> {
+pub fn parse_test(text: &str) -> Result<Test, String> {
     text.parse().map_err(|error: run::RunError| error.to_string())
 }
 
@@ -533,7 +247,7 @@ fn parse_cpu(text: &str) -> Result<Placement, String> {
     text.parse().map_err(|error: run::RunError| error.to_string())
 }
 
-fn parse_ios(text: &str) -> Result<IosChoice, String> {
+pub fn parse_ios(text: &str) -> Result<IosChoice, String> {
     text.parse().map_err(|error: IosChoiceError| error.to_string())
 }
 
@@ -556,7 +270,7 @@ fn parse_spare(text: &str) -> Result<SpanRequest, String> {
 }
 
 /// A whole number within limits.
-fn whole<T: TryFrom<u64>, const MIN: u64, const MAX: u64>(text: &str) -> Result<T, String> {
+pub fn whole<T: TryFrom<u64>, const MIN: u64, const MAX: u64>(text: &str) -> Result<T, String> {
     let number = text.parse().ok().filter(|number| (MIN..=MAX).contains(number));
     let number = number.and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| {
@@ -565,7 +279,7 @@ fn whole<T: TryFrom<u64>, const MIN: u64, const MAX: u64>(text: &str) -> Result<
     })
 }
 
-fn parse_setting(text: &str) -> Result<(String, String), String> {
+pub fn parse_setting(text: &str) -> Result<(String, String), String> {
     let (key, value) = text
         .split_once('=')
         .ok_or_else(|| format!("`{text}` has no `=`; expected KEY=VALUE such as duration=60s"))?;

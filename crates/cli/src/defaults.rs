@@ -1,31 +1,95 @@
-//! Defaults of the user for a few options, from environment variables and a configuration file.
+//! Defaults of the user for four options, from environment variables and a configuration file.
 //!
 //! An option in the call comes before the environment, the environment before the file, the file before the built-in
 //! default. Nothing here confirms, erases or purges: that is typed in each call.
 
-mod file;
-mod key;
-
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fmt::{self, Display, Formatter};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
-use ::target::TargetSpec;
-use anyhow::{anyhow, ensure};
+use ::target::{IoError, TargetSpec};
 use base::text::shortened;
 use clap::builder::ValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, ValueEnum};
+use device::host::small_file;
+use io::EngineChoice;
+use toml::{Table, Value};
 
 use crate::args::Format;
-use file::Place;
-use key::{ENGINE, FORMAT, HOST, KEYS, Key, is_typed_each_time};
 
 /// Beginning of the names of all variables.
 const PREFIX: &str = "SSDLAB_";
+/// Variable with the path of the file; an empty one stands for no file.
+const FILE_VARIABLE: &str = "SSDLAB_CONFIG";
+/// The file below the folder of configurations.
+const FILE_NAME: &str = "ssdlab/config.toml";
+/// Consents and deeds that no file and no variable can give.
+const TYPED_EACH_TIME: [&str; 4] = ["erase", "erase_signatures", "purge", "read_only"];
 /// Commands whose simulated drives stand behind the default host.
 const WITH_HOST: [&str; 5] = ["run", "plan", "review", "replay", "spare"];
 /// Ids of the arguments with their targets.
 const TARGETS: [&str; 2] = ["targets", "target"];
+
+/// An option with a default of the user.
+#[derive(Debug)]
+pub struct Key {
+    /// Name in the file.
+    pub name: &'static str,
+    /// Name of the environment variable.
+    pub variable: &'static str,
+    /// Value that nobody set.
+    pub built_in: &'static str,
+    /// The place of the value in a call.
+    pub typed: &'static str,
+    /// A value, for messages.
+    example: &'static str,
+    /// The reason against a value.
+    check: fn(&str) -> Result<(), String>,
+}
+
+static KEYS: [Key; 4] = [LIBRARY, ENGINE, HOST, FORMAT];
+
+const LIBRARY: Key = Key {
+    name: "library",
+    variable: "SSDLAB_LIBRARY",
+    built_in: "ssdlab-runs",
+    typed: "--library DIR",
+    example: "/srv/ssdlab-runs",
+    check: |_| Ok(()),
+};
+
+const ENGINE: Key = Key {
+    name: "engine",
+    variable: "SSDLAB_ENGINE",
+    built_in: "auto",
+    typed: "--engine ENGINE",
+    example: "auto",
+    check: |text| text.parse::<EngineChoice>().map(drop).map_err(|error| error.to_string()),
+};
+
+/// Host of simulated drives; the built-in one is that of each drive model.
+const HOST: Key = Key {
+    name: "host",
+    variable: "SSDLAB_HOST",
+    built_in: "",
+    typed: "sim:NAME?host=HOST",
+    example: "none",
+    check: |text| io::engine::sim::check_host(text).map_err(|error| error.to_string()),
+};
+
+const FORMAT: Key = Key {
+    name: "format",
+    variable: "SSDLAB_FORMAT",
+    built_in: "text",
+    typed: "--format FORMAT",
+    example: "text",
+    check: |text| {
+        Format::from_str(text, false).map(drop).map_err(|_| "expected text or json".to_owned())
+    },
+};
 
 /// The origin of a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +111,14 @@ impl Source {
             Self::Variable(_) => "environment",
         }
     }
+}
 
-    /// It by its name.
-    pub fn words(&self) -> String {
+impl Display for Source {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BuiltIn => "built-in".to_owned(),
-            Self::File(path) => path.display().to_string(),
-            Self::Variable(name) => (*name).to_owned(),
+            Self::BuiltIn => formatter.write_str("built-in"),
+            Self::File(path) => path.display().fmt(formatter),
+            Self::Variable(name) => formatter.write_str(name),
         }
     }
 }
@@ -80,89 +145,87 @@ pub struct Defaults {
     pub has_file: bool,
     /// Variables that begin as ours do and mean nothing here.
     pub unread: Vec<String>,
-    /// The reasons why the call does not take some of them.
-    not_taken: Vec<String>,
+    /// The reason why the call does not take one of them.
+    not_taken: Option<String>,
 }
 
 impl Defaults {
     /// The defaults of this call.
     ///
     /// # Errors
-    /// A file or variable that cannot be used, with its place, its value and the rule.
-    pub fn load() -> anyhow::Result<Self> {
-        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        let ours: Vec<_> = names.filter(|name| name.starts_with(PREFIX)).collect();
-        Self::of(&|name| std::env::var_os(name), &ours)
+    /// [`IoError::Usage`] for a file or variable that cannot be used, with its place, its value and the rule.
+    pub fn load() -> Result<Self, IoError> {
+        let variables = std::env::vars_os();
+        Self::of(
+            &variables
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+                .collect(),
+        )
     }
 
     /// The defaults without a user.
     pub fn built_in() -> Self {
-        let one = |key: &'static Key| Default {
-            key,
-            value: key.built_in.to_owned(),
-            source: Source::BuiltIn,
-        };
+        let one = |key| Default { key, value: key.built_in.to_owned(), source: Source::BuiltIn };
         let all = KEYS.iter().map(one).collect();
-        Self { all, file: None, has_file: false, unread: Vec::new(), not_taken: Vec::new() }
+        Self { all, file: None, has_file: false, unread: Vec::new(), not_taken: None }
     }
 
-    fn of(variable: &impl Fn(&str) -> Option<OsString>, ours: &[String]) -> anyhow::Result<Self> {
-        let place = Place::of(variable);
-        let of_file = place.as_ref().map(Place::read).transpose()?.flatten();
-        let mut this = Self::built_in();
-        this.has_file = of_file.is_some();
-        this.file = place.map(|place| place.path);
-        for (key, value) in of_file.into_iter().flatten() {
+    fn of(variables: &BTreeMap<String, OsString>) -> Result<Self, IoError> {
+        let mut this = Self { file: file(variables), ..Self::built_in() };
+        let table = this.file.as_deref().map(|path| read(path, variables)).transpose()?.flatten();
+        this.has_file = table.is_some();
+        for (name, value) in table.into_iter().flatten() {
             let path = this.file.clone().unwrap_or_default();
-            this.set(Default { key, value, source: Source::File(path) });
+            let (key, text) = of_file(&path, &name, &value)?;
+            this.set(key, text, Source::File(path));
         }
-        for name in ours {
-            match KEYS.iter().find(|key| key.variable == name) {
-                Some(key) => {
-                    let value = variable_of(key, variable(name).unwrap_or_default())?;
-                    let source = Source::Variable(key.variable);
-                    value.into_iter().for_each(|value| {
-                        this.set(Default { key, value, source: source.clone() });
-                    });
+        for (name, value) in variables.iter().filter(|(name, _)| name.starts_with(PREFIX)) {
+            let refused = |reason: &str| Err(IoError::Usage(format!("{name}{reason}")));
+            let Some(key) = KEYS.iter().find(|key| key.variable == name) else {
+                if is_typed_each_time(name.trim_start_matches(PREFIX)) {
+                    return refused(": this is typed in each call, never in the environment");
                 }
-                None => {
-                    let is_consent = is_typed_each_time(name.trim_start_matches(PREFIX));
-                    ensure!(
-                        !is_consent,
-                        "{name}: this is typed in each call, never in the environment"
-                    );
-                    this.unread.push(name.clone());
-                }
+                this.unread.extend((name != FILE_VARIABLE).then(|| name.clone()));
+                continue;
+            };
+            match value.to_str() {
+                None => return refused(" is not UTF-8"),
+                Some("") => {}
+                Some(text) => match (key.check)(text) {
+                    Ok(()) => this.set(key, text.to_owned(), Source::Variable(key.variable)),
+                    Err(reason) => {
+                        return refused(&format!("={} cannot be used: {reason}", shortened(text)));
+                    }
+                },
             }
         }
-        this.unread.retain(|name| name != file::VARIABLE);
         Ok(this)
     }
 
-    fn set(&mut self, value: Default) {
-        let same = self.all.iter_mut().find(|other| other.key.name == value.key.name);
+    fn set(&mut self, key: &'static Key, value: String, source: Source) {
+        let same = self.all.iter_mut().find(|other| other.key.name == key.name);
         if let Some(same) = same {
-            *same = value;
+            *same = Default { key, value, source };
         }
     }
 
-    fn get(&self, key: &Key) -> &str {
-        let found = self.all.iter().find(|default| default.key.name == key.name);
-        found.map_or(key.built_in, |default| &default.value)
+    fn get(&self, key: &Key) -> Option<&Default> {
+        self.all.iter().find(|default| default.key.name == key.name)
     }
 
     /// Output on stdout without `--format`.
     pub fn format(&self) -> Format {
-        Format::from_str(self.get(&FORMAT), false).unwrap_or_default()
+        let format = self.get(&FORMAT).and_then(|one| Format::from_str(&one.value, false).ok());
+        format.unwrap_or_default()
     }
 
     /// Puts the defaults into a command and those below it.
     pub fn apply(&self, command: Command) -> Command {
         let command = self.all.iter().fold(command, put);
-        let command = match self.get(&HOST) {
-            "" => command,
-            host if WITH_HOST.contains(&command.get_name()) => behind(host, command),
-            _ => command,
+        let host = self.get(&HOST).map_or("", |one| &one.value);
+        let command = match WITH_HOST.contains(&command.get_name()) && !host.is_empty() {
+            true => behind(host, command),
+            false => command,
         };
         command.mut_subcommands(|below| self.apply(below))
     }
@@ -170,21 +233,14 @@ impl Defaults {
     /// The defaults without the engine, where a target of the call has none; `None` if all fit.
     pub fn fitting(&self, matches: &ArgMatches) -> Option<Self> {
         let leaf = leaf(matches);
-        let is_engine = |one: &&Default| one.key.name == ENGINE.name;
-        let engine = self.all.iter().find(is_engine).filter(|one| one.source != Source::BuiltIn)?;
-        let mut specs = specs(leaf);
-        let other = specs.find(|spec| !spec.kind().has_engine())?;
+        let engine = self.get(&ENGINE).filter(|one| one.source != Source::BuiltIn)?;
+        let other = specs(leaf).find(|spec| !spec.kind().has_engine())?;
         is_default(leaf, ENGINE.name).then_some(())?;
-        let (value, source) = (&engine.value, engine.source.words());
+        let Default { value, source, .. } = engine;
         let sentence =
             format!("default not taken: engine {value}, from {source}: {other} has none");
-        let mut fewer = self.clone();
-        fewer.set(Default {
-            key: engine.key,
-            value: ENGINE.built_in.to_owned(),
-            source: Source::BuiltIn,
-        });
-        fewer.not_taken.push(sentence);
+        let mut fewer = Self { not_taken: Some(sentence), ..self.clone() };
+        fewer.set(engine.key, ENGINE.built_in.to_owned(), Source::BuiltIn);
         Some(fewer)
     }
 
@@ -195,30 +251,93 @@ impl Defaults {
         if leaf.try_get_one::<bool>("quiet").is_ok_and(|quiet| quiet == Some(&true)) {
             return Vec::new();
         }
-        let of_user = self.all.iter().filter(|default| default.source != Source::BuiltIn);
-        let of_user = of_user.filter(|default| default.key.name != FORMAT.name);
         // A continued run repeats the engine of its request.
         let continues = leaf.try_get_one::<String>("resume").is_ok_and(|run| run.is_some());
-        let taken = of_user.filter(|default| match default.key.name {
-            name if name == HOST.name => is_behind(leaf, &default.value),
-            name if name == ENGINE.name && continues => false,
-            name => is_default(leaf, name),
-        });
-        let sentence = |default: &Default| {
-            let Default { key, value, source } = default;
-            format!("default: {} {value}, from {}", key.name, source.words())
+        let is_behind = |spec: TargetSpec, host: &str| {
+            let settings = spec.model().map(|(_, settings)| settings).unwrap_or_default();
+            settings.iter().any(|(key, value)| key == HOST.name && value == host)
         };
-        taken.map(sentence).chain(self.not_taken.iter().cloned()).collect()
+        let is_taken = |one: &&Default| match one.key.name {
+            name if name == FORMAT.name || one.source == Source::BuiltIn => false,
+            name if name == HOST.name => specs(leaf).any(|spec| is_behind(spec, &one.value)),
+            name => !(name == ENGINE.name && continues) && is_default(leaf, name),
+        };
+        let sentence = |Default { key, value, source }: &Default| {
+            format!("default: {} {value}, from {source}", key.name)
+        };
+        let taken = self.all.iter().filter(is_taken).map(sentence);
+        taken.chain(self.not_taken.iter().cloned()).collect()
     }
 }
 
-/// The arguments of the command at the end of the path.
-fn leaf(matches: &ArgMatches) -> &ArgMatches {
-    let mut leaf = matches;
-    while let Some((_, below)) = leaf.subcommand() {
-        leaf = below;
+/// The place of the file by these environment variables, or `None` if there is none.
+fn file(variables: &BTreeMap<String, OsString>) -> Option<PathBuf> {
+    if let Some(named) = variables.get(FILE_VARIABLE) {
+        return (!named.is_empty()).then(|| named.into());
     }
-    leaf
+    // The base directory specification ignores relative paths.
+    let absolute = |name| variables.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(folder.join(FILE_NAME))
+}
+
+/// The content of the file, or `None` if it is not there and nobody named it.
+fn read(path: &Path, variables: &BTreeMap<String, OsString>) -> Result<Option<Table>, IoError> {
+    let at = path.display();
+    let text = match small_file::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound && !variables.contains_key(FILE_VARIABLE) => {
+            return Ok(None);
+        }
+        read => read.map_err(|error| {
+            IoError::Usage(format!(
+                "the configuration file {at} cannot be read: {error}; {FILE_VARIABLE}= (empty) does without one"
+            ))
+        })?,
+    };
+    let table = text.parse().map_err(|error: toml::de::Error| {
+        IoError::Usage(format!("{at} is not TOML: {}", error.message()))
+    });
+    table.map(Some)
+}
+
+/// The key and its value, as they stand in the file at this path.
+fn of_file(path: &Path, name: &str, value: &Value) -> Result<(&'static Key, String), IoError> {
+    let names = KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
+    let read = || {
+        if is_typed_each_time(name) {
+            return Err(format!(
+                "this is typed in each call and never read from a file; a file may have {names}"
+            ));
+        }
+        let key = KEYS.iter().find(|key| key.name == name);
+        let key = key.ok_or_else(|| format!("there is no such key; expected {names}"))?;
+        let text = value.as_str().filter(|text| !text.is_empty());
+        let text =
+            text.ok_or_else(|| format!("expected text, as in {name} = \"{}\"", key.example))?;
+        (key.check)(text)?;
+        let is_path =
+            name == LIBRARY.name || name == HOST.name && ::target::spec::toml_path(text).is_some();
+        if is_path && !Path::new(text).is_absolute() {
+            return Err(
+                "expected an absolute path: commands are called in any directory".to_owned()
+            );
+        }
+        Ok((key, text.to_owned()))
+    };
+    read().map_err(|reason| {
+        let (name, value) = (shortened(name), shortened(&value.to_string()));
+        IoError::Usage(format!("{}: `{name} = {value}`: {reason}", path.display()))
+    })
+}
+
+/// Whether the name is that of a consent or of a deed that is typed in each call.
+fn is_typed_each_time(name: &str) -> bool {
+    TYPED_EACH_TIME.contains(&name.replace('-', "_").to_lowercase().as_str())
+}
+
+/// The arguments of the command at the end of the path.
+pub fn leaf(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, below)| leaf(below))
 }
 
 /// The targets of a call, as far as they can be read.
@@ -227,21 +346,8 @@ fn specs(matches: &ArgMatches) -> impl Iterator<Item = TargetSpec> {
     texts.flatten().filter_map(|text| text.parse().ok())
 }
 
-/// The value of a variable; `None` for an empty one, which stands for none.
-fn variable_of(key: &Key, value: OsString) -> anyhow::Result<Option<String>> {
-    let name = key.variable;
-    let text = value.into_string().map_err(|_| anyhow!("{name} is not UTF-8"))?;
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let unusable = |reason| anyhow!("{name}={} cannot be used: {reason}", shortened(&text));
-    (key.check)(&text).map_err(unusable)?;
-    Ok(Some(text))
-}
-
 /// Sets the default of the option of this name, if the command has it.
-fn put(command: Command, default: &Default) -> Command {
-    let Default { key, value, .. } = default;
+fn put(command: Command, Default { key, value, .. }: &Default) -> Command {
     let is_it = |arg: &&clap::Arg| arg.get_long() == Some(key.name) && arg.get_id() == key.name;
     let Some(help) = command.get_arguments().find(is_it).map(|arg| arg.get_help().cloned()) else {
         return command;
@@ -275,14 +381,6 @@ fn with_host(text: &str, host: &str) -> String {
     }
 }
 
-/// Whether one of the targets is behind this host.
-fn is_behind(matches: &ArgMatches, host: &str) -> bool {
-    specs(matches).any(|spec| {
-        let settings = spec.model().map(|(_, settings)| settings).unwrap_or_default();
-        settings.iter().any(|(key, value)| key == HOST.name && value == host)
-    })
-}
-
 /// Whether the option of this name has its default.
 fn is_default(matches: &ArgMatches, id: &str) -> bool {
     let has = matches.ids().any(|known| known == id);
@@ -294,17 +392,15 @@ mod tests {
     use clap::{CommandFactory, FromArgMatches};
 
     use super::*;
-    use crate::args::resume::RunCommand;
-    use crate::args::{Args, Command as Verb};
+    use crate::commands::run::RunCommand;
+    use crate::{Args, Command as Verb};
 
-    fn of(variables: &[(&str, &str)]) -> anyhow::Result<Defaults> {
-        let variable = |name: &str| {
-            let pair = variables.iter().find(|(known, _)| *known == name);
-            pair.map(|(_, value)| OsString::from(value))
-        };
-        let ours = variables.iter().map(|(name, _)| (*name).to_owned());
-        let ours: Vec<_> = ours.filter(|name| name.starts_with(PREFIX)).collect();
-        Defaults::of(&variable, &ours)
+    fn map(variables: &[(&str, &str)]) -> BTreeMap<String, OsString> {
+        variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect()
+    }
+
+    fn of(variables: &[(&str, &str)]) -> Result<Defaults, IoError> {
+        Defaults::of(&map(variables))
     }
 
     fn parsed(defaults: &Defaults, words: &str) -> (Args, Vec<String>) {
@@ -330,7 +426,7 @@ mod tests {
         let both = of(&[file, ("SSDLAB_ENGINE", "uring")]).unwrap();
         let (args, taken) =
             run(&both, "ssdlab run consistency sim:ideal null: sim:ideal?host=none");
-        assert_eq!(args.drive.engine.engine.to_string(), "uring");
+        assert_eq!(args.execution.engine.engine.to_string(), "uring");
         assert_eq!(args.test.common.library.to_str(), Some("/of/file"));
         assert_eq!(args.test.common.format, Format::Json);
         let targets = ["sim:ideal?host=nvme-2024", "null:", "sim:ideal?host=none"];
@@ -345,7 +441,7 @@ mod tests {
         }
         let typed = "ssdlab run consistency sim:ideal?scale=1/64 --engine auto --library here --format text";
         let (args, taken) = run(&both, typed);
-        assert_eq!(args.drive.engine.engine, io::EngineChoice::default());
+        assert_eq!(args.execution.engine.engine, io::EngineChoice::default());
         assert_eq!(args.test.common.library.to_str(), Some("here"));
         assert_eq!(args.test.common.format, Format::Text);
         assert_eq!(args.test.targets, ["sim:ideal?scale=1/64&host=nvme-2024"]);
@@ -364,9 +460,10 @@ mod tests {
             let fitting = set.fitting(&matches).unwrap();
             let taken = fitting.taken(&matches);
             assert!(taken[0].starts_with("default not taken: engine sync"), "{taken:?}");
-            assert_eq!(fitting.get(&ENGINE), "auto");
+            assert_eq!(fitting.get(&ENGINE).unwrap().value, "auto");
         }
-        for words in ["run latency /dev/sda", "run latency sim:ideal --engine sync", "runs"] {
+        for words in ["run latency /dev/sda", "run latency sim:ideal --engine sync", "library list"]
+        {
             assert!(set.fitting(&matches(&format!("ssdlab {words}"))).is_none(), "{words}");
         }
     }
@@ -375,7 +472,7 @@ mod tests {
     fn a_default_conflicts_with_no_option() {
         let set = of(&[("SSDLAB_LIBRARY", "/runs"), ("SSDLAB_ENGINE", "sync")]).unwrap();
         parsed(&set, "ssdlab run --resume");
-        parsed(&set, "ssdlab expose sim:ideal --nbd s --no-run");
+        parsed(&set, "ssdlab sim expose sim:ideal --nbd s --no-run");
     }
 
     #[test]
@@ -407,5 +504,70 @@ mod tests {
         ] {
             assert_eq!(with_host(text, "none"), expected);
         }
+    }
+
+    /// The defaults with a configuration file of this text.
+    fn config(text: &str) -> Result<Defaults, IoError> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("c.toml");
+        std::fs::write(&path, text).unwrap();
+        of(&[(FILE_VARIABLE, path.to_str().unwrap())])
+    }
+
+    fn refused(text: &str) -> String {
+        config(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_is_found_by_its_variable_then_by_the_folders_of_the_user() {
+        let find = |pairs: &[(&str, &str)]| file(&map(pairs));
+        let home = ("HOME", "/home/ann");
+        assert_eq!(find(&[home]), Some("/home/ann/.config/ssdlab/config.toml".into()));
+        assert_eq!(find(&[home, ("XDG_CONFIG_HOME", "/x")]), Some("/x/ssdlab/config.toml".into()));
+        let relative = find(&[home, ("XDG_CONFIG_HOME", "x")]);
+        assert_eq!(relative, Some("/home/ann/.config/ssdlab/config.toml".into()));
+        assert_eq!(find(&[home, ("SSDLAB_CONFIG", "here.toml")]), Some("here.toml".into()));
+        assert_eq!(find(&[home, ("SSDLAB_CONFIG", "")]), None);
+        assert_eq!(find(&[]), None);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_used_is_named_with_file_key_and_rule() {
+        for (text, rule) in [
+            ("libary = '/runs'", "expected library, engine, host, format"),
+            ("engine = 'turbo'", "turbo"),
+            ("engine = 7", "expected text, as in engine = \"auto\""),
+            ("library = ''", "expected text, as in library = \"/srv/ssdlab-runs\""),
+            ("library = 'runs'", "absolute path"),
+            ("host = './mine.toml'", "mine.toml"),
+            ("host = 'sata-1999'", "nvme-2024"),
+            ("format = 'yaml'", "expected text or json"),
+            ("[engine]\nname = 'sync'", "expected text"),
+            ("no toml", "is not TOML"),
+        ] {
+            let error = refused(text);
+            assert!(error.contains("/c.toml") && error.contains(rule), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_consent_or_a_deed_is_never_read() {
+        for name in ["erase", "erase-signatures", "erase_signatures", "Erase", "purge", "read-only"]
+        {
+            let error = refused(&format!("{name} = 'S123'"));
+            assert!(error.contains("typed in each call"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_as_they_stand() {
+        let text = "library = '/srv/runs'\nengine = 'uring,sqpoll'\nhost = 'nvme-2024'\n";
+        let defaults = config(text).unwrap();
+        let of_user = defaults.all.iter().filter(|one| one.source != Source::BuiltIn);
+        let mut found: Vec<_> = of_user.map(|one| (one.key.name, one.value.as_str())).collect();
+        found.sort_unstable();
+        let expected =
+            [("engine", "uring,sqpoll"), ("host", "nvme-2024"), ("library", "/srv/runs")];
+        assert_eq!(found, expected);
     }
 }

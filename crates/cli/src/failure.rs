@@ -10,12 +10,14 @@ use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
 use serve::{PushError, ServeError};
-use study::exit::{self, EXIT_REFUSED, EXIT_USAGE};
+use study::exit::{self, EXIT_INTERNAL, EXIT_REFUSED};
 
 use crate::args::Format;
 use crate::ui::out::{self, data, talk};
 
-pub use study::exit::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_UNSUPPORTED, EXIT_VERDICT};
+pub use study::exit::{
+    EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_UNSUPPORTED, EXIT_USAGE, EXIT_VERDICT,
+};
 
 /// The error, as printed.
 #[derive(Clone, Debug, Serialize)]
@@ -40,6 +42,11 @@ impl Failure {
         let (reason, exit_code) = exit::of_target(error);
         let message = message(anyhow::Chain::new(error));
         Self { reason: reason.to_owned(), message, exit_code }
+    }
+
+    /// A wrong call.
+    pub fn usage(message: String) -> Self {
+        Self { reason: "usage".to_owned(), message, exit_code: EXIT_USAGE }
     }
 
     /// Prints it: to stderr for people, and as the one document on stdout if JSON was requested.
@@ -99,7 +106,7 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     if error.downcast_ref::<std::io::Error>().is_some() {
         ("io", EXIT_IO)
     } else {
-        ("usage", EXIT_USAGE)
+        ("internal", EXIT_INTERNAL)
     }
 }
 
@@ -138,12 +145,8 @@ pub fn of_words() -> Option<u8> {
     let message = format!(
         "the argument {word:?} is not UTF-8; use names that are, for instance through a link"
     );
-    usage(message).print();
+    Failure::usage(message).print();
     Some(EXIT_USAGE)
-}
-
-fn usage(message: String) -> Failure {
-    Failure { reason: "usage".to_owned(), message, exit_code: EXIT_USAGE }
 }
 
 /// Whether the arguments ask for JSON, read as text: for errors before the parse. `unsaid` is the format without
@@ -190,4 +193,17 @@ pub fn usage_exit(error: &clap::Error) -> std::process::ExitCode {
         data!("{}", serde_json::json!({ "error": usage_document(&brief), "run_dirs": [] }));
     }
     std::process::ExitCode::from(if is_error { EXIT_USAGE } else { EXIT_DONE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_no_known_kind_is_internal() {
+        let failure = Failure::from_error(&anyhow::anyhow!("no kind"));
+        assert_eq!((failure.reason.as_str(), failure.exit_code), ("internal", EXIT_INTERNAL));
+        let known = anyhow::Error::from(IoError::Usage("wrong".to_owned())).context("around it");
+        assert_eq!(Failure::from_error(&known).exit_code, EXIT_USAGE);
+    }
 }

@@ -1,49 +1,64 @@
 //! The command line with its headings, examples, exit codes and the defaults of the user.
 
-mod examples;
-mod headings;
+#[cfg(test)]
+mod mentions;
+mod screen;
 
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use study::exit::TABLE;
 
-use crate::args::Args;
-use crate::defaults::Defaults;
+use crate::args::Format;
+use crate::defaults::{Defaults, leaf};
 
-/// Reads the arguments of this call; beside them, the defaults of the user that it takes, each as a sentence.
+/// A call as typed.
+pub struct Call<A> {
+    /// Its arguments.
+    pub args: A,
+    /// Output on stdout.
+    pub format: Format,
+    /// The defaults of the user that it takes, each as a sentence.
+    pub defaults: Vec<String>,
+}
+
+/// Reads the arguments of this call.
 ///
 /// # Errors
 /// Wrong arguments; help and version.
-pub fn parse(defaults: &Defaults) -> Result<(Args, Vec<String>), clap::Error> {
+pub fn parse<A: CommandFactory + FromArgMatches>(
+    defaults: &Defaults,
+) -> Result<Call<A>, clap::Error> {
     let words: Vec<_> = std::env::args_os().collect();
-    let mut whole = command(defaults);
+    let mut whole = command::<A>(defaults);
     let matches = whole.try_get_matches_from_mut(&words)?;
     let Some(fitting) = defaults.fitting(&matches) else {
         return read(defaults, &mut whole, &matches);
     };
-    let mut fewer = command(&fitting);
+    let mut fewer = command::<A>(&fitting);
     let matches = fewer.try_get_matches_from_mut(&words)?;
     read(&fitting, &mut fewer, &matches)
 }
 
-fn read(
+fn read<A: FromArgMatches>(
     defaults: &Defaults,
     command: &mut Command,
     matches: &ArgMatches,
-) -> Result<(Args, Vec<String>), clap::Error> {
-    let args = Args::from_arg_matches(matches).map_err(|error| error.format(command))?;
-    Ok((args, defaults.taken(matches)))
+) -> Result<Call<A>, clap::Error> {
+    let args = A::from_arg_matches(matches).map_err(|error| error.format(command))?;
+    let format = leaf(matches).try_get_one("format").ok().flatten().copied().unwrap_or_default();
+    Ok(Call { args, format, defaults: defaults.taken(matches) })
 }
 
 /// The whole command line.
-pub fn command(defaults: &Defaults) -> Command {
-    let command = defaults.apply(with_words(Args::command(), &mut Vec::new()));
+pub fn command<A: CommandFactory>(defaults: &Defaults) -> Command {
+    let command = defaults.apply(A::command());
     let about = format!(
         "{}\n\n{}\n\n{}",
         command.get_after_help().map(ToString::to_string).unwrap_or_default(),
         exit_codes(),
         ENVIRONMENT
     );
-    command.after_help(about)
+    // The screen has no room for them; manual pages do.
+    screen::of_program(command.after_help(about))
 }
 
 /// The words on defaults below the help of the whole program.
@@ -51,21 +66,6 @@ const ENVIRONMENT: &str = "\
 Defaults (`ssdlab list config` shows them with their origins):
   SSDLAB_LIBRARY, SSDLAB_ENGINE, SSDLAB_HOST, SSDLAB_FORMAT, or the keys library, engine, host and
   format in $XDG_CONFIG_HOME/ssdlab/config.toml; SSDLAB_CONFIG names another file";
-
-/// A command and those below it with headings and examples; `path` holds the names above it.
-fn with_words(command: Command, path: &mut Vec<String>) -> Command {
-    path.push(command.get_name().to_owned());
-    let examples = examples::of(&path[1..].join(" "));
-    let command = command.mut_args(headings::under_heading);
-    let lines: Vec<_> = examples.iter().map(|line| format!("  {line}")).collect();
-    let command = match examples.as_slice() {
-        [] => command,
-        _ => command.after_help(format!("Examples:\n{}", lines.join("\n"))),
-    };
-    let command = command.mut_subcommands(|below| with_words(below, path));
-    path.pop();
-    command
-}
 
 /// The table of exit codes.
 fn exit_codes() -> String {
@@ -77,37 +77,45 @@ fn exit_codes() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Args;
 
-    /// Every command by its path, without `ssdlab`.
-    fn paths(command: &Command, above: &str, found: &mut Vec<String>) {
-        for below in command.get_subcommands() {
+    /// Every command below this one with its path, without `ssdlab`.
+    fn all_below(command: &Command, above: &str) -> Vec<(String, Command)> {
+        let one = |below: &Command| {
             let path = format!("{above} {}", below.get_name()).trim().to_owned();
-            found.push(path.clone());
-            paths(below, &path, found);
-        }
+            let deeper = all_below(below, &path);
+            [(path, below.clone())].into_iter().chain(deeper).collect::<Vec<_>>()
+        };
+        command.get_subcommands().flat_map(one).collect()
+    }
+
+    fn examples(command: &Command) -> Vec<String> {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("  "));
+        lines.filter(|line| line.starts_with("ssdlab ")).map(str::to_owned).collect()
     }
 
     #[test]
     fn every_command_has_three_examples_and_each_can_be_called() {
-        let mut all = Vec::new();
-        paths(&Args::command(), "", &mut all);
-        for path in all.iter().map(String::as_str).chain([""]) {
-            // The help of `drive` has an example of each of its orders.
-            let of = path.strip_prefix("drive ").map_or(path, |_| "drive");
-            let examples = examples::of(of);
-            assert!(examples.len() >= 3, "ssdlab {path} has {} examples", examples.len());
-            if of != path {
-                let order = path.trim_start_matches("drive ");
+        let whole = command::<Args>(&Defaults::built_in());
+        let all = [(String::new(), whole.clone())].into_iter().chain(all_below(&whole, ""));
+        for (path, one) in all {
+            // The help of `sim control` has an example of each of its commands.
+            if let Some(below) = path.strip_prefix("sim control ") {
+                let of = whole.find_subcommand("sim").unwrap().find_subcommand("control").unwrap();
                 let has =
-                    |line: &&str| shlex::split(line).unwrap().iter().any(|word| word == order);
-                assert!(examples.iter().any(has), "no example of ssdlab {path}");
+                    |line: String| shlex::split(&line).unwrap().iter().any(|word| word == below);
+                assert!(examples(of).into_iter().any(has), "no example of ssdlab {path}");
+                continue;
             }
+            let examples = examples(&one);
+            assert!(examples.len() >= 3, "ssdlab {path} has {} examples", examples.len());
             for line in examples {
-                let words = shlex::split(line).unwrap();
+                let words = shlex::split(&line).unwrap();
                 let words = words.into_iter().take_while(|word| word != ">");
                 let begin = format!("ssdlab {path}");
-                assert!(of != path || line.starts_with(begin.trim()), "{line} is none of {path}");
-                let parsed = command(&Defaults::built_in()).try_get_matches_from(words);
+                assert!(line.starts_with(begin.trim()), "{line} is none of {path}");
+                let parsed = whole.clone().try_get_matches_from(words);
                 let matches = parsed.unwrap_or_else(|error| panic!("{line}\n{error}"));
                 Args::from_arg_matches(&matches).unwrap_or_else(|error| panic!("{line}\n{error}"));
             }
@@ -115,24 +123,15 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_of_commands_that_there_are() {
-        let mut all = Vec::new();
-        paths(&Args::command(), "", &mut all);
-        for path in examples::paths() {
-            assert!(path.is_empty() || all.iter().any(|known| known == path), "{path}");
-        }
-    }
-
-    #[test]
     fn the_command_line_holds_together() {
-        command(&Defaults::built_in()).debug_assert();
+        command::<Args>(&Defaults::built_in()).debug_assert();
     }
 
     #[test]
     fn help_and_documentation_have_the_same_exit_codes() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/runs/command-line.md");
         let page = std::fs::read_to_string(page).unwrap();
-        let help = command(&Defaults::built_in()).render_help().to_string();
+        let help = exit_codes();
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         for (code, meaning) in TABLE {
             assert!(page.contains(&format!("| {code} | {meaning} |")), "{code}: {meaning}");

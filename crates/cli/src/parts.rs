@@ -14,9 +14,9 @@ use run::suite::{QUICK_SPAN, Review, ReviewEntry};
 use run::{Outcome, RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
-use crate::cmd::plan::{self, Cost};
-use crate::cmd::run::{Call, Done, Job, Origin, one_of};
-use crate::prepare::{self, Looked, Prepared};
+use crate::cost::{self, Cost};
+use crate::job::{Call, Job, Origin, RunResult, one_of};
+use crate::prepare::{self, Inspected, Prepared};
 use crate::quick::fitting;
 use crate::request;
 use crate::ui::progress::Progress;
@@ -43,7 +43,7 @@ impl Part {
     }
 
     /// Does the run; `left_out` are the omissions of its suite.
-    fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> Done {
+    fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> RunResult {
         let Surroundings { prepared, interrupted, progress, .. } = *around;
         let call = Call { args: &self.args, prepared, interrupted, progress };
         let origin =
@@ -68,12 +68,12 @@ pub struct Surroundings<'a> {
 /// Does every part that is not complete; `None` for those that did not begin.
 pub fn carry_out(
     parts: &[Part],
-    completed: &Completed,
+    completed: &EarlierRuns,
     left_out: &[String],
     around: Surroundings<'_>,
-) -> Vec<Option<Done>> {
+) -> Vec<Option<RunResult>> {
     let reused = |part| completed.of(part).map(|dir| Ok(Outcome::of(dir)));
-    let mut done: Vec<Option<Done>> = parts.iter().map(reused).collect();
+    let mut done: Vec<Option<RunResult>> = parts.iter().map(reused).collect();
     let open = parts.iter().enumerate().filter(|(index, _)| done[*index].is_none());
     let open: Vec<_> = open.map(|(index, part)| (part.job.demand(), (index, part))).collect();
     let tally = around.progress.tally(&open.iter().map(|(demand, _)| *demand).collect::<Vec<_>>());
@@ -96,10 +96,10 @@ pub fn carry_out(
 pub fn parts(
     args: &SuiteArgs,
     form: impl Fn(&TargetSpec) -> Review,
-    looked: &Looked,
+    inspected: &Inspected,
 ) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
-    for target in looked.targets() {
+    for target in inspected.targets() {
         let prepare::Candidate { spec, described } = target;
         let review = form(spec);
         refuse_unknown(args, review)?;
@@ -146,13 +146,13 @@ fn part(
     let settings = fitting(entry.settings, &described.identity);
     let mut run_args = run_args(args, test, &settings, meter);
     run_args.test.quick = review == Review::Quick;
-    let request = plan::request(&run_args.test, span);
+    let request = request::of_test(&run_args.test, span);
     let planned = run::session::plan(&request, &described.identity, &described.limits)?;
-    let purge = plan::purge_of(described, &planned, args.common.purge);
+    let purge = cost::purge_of(described, &planned, args.common.purge);
     Ok(Part {
         args: run_args,
         job: Job::new(spec.clone(), span, &planned, described),
-        cost: plan::total_cost(&planned, plan::overwritten_bytes(described, purge)),
+        cost: cost::total_cost(&planned, cost::overwritten_bytes(described, purge)),
         capacity_bytes,
         model: described.identity.details.get(Identity::CHECKSUM).cloned(),
     })
@@ -201,17 +201,22 @@ fn run_args(args: &SuiteArgs, test: Test, settings: &str, meter: Option<MeterSpe
     let is_free = |(name, _): &(String, String)| own.iter().all(|(taken, _)| taken != name);
     let settings = settings.split_whitespace().filter_map(setting).filter(is_free);
     let settings = settings.chain(own.iter().cloned()).collect();
-    RunArgs::part(test, settings, CommonArgs { meter, ..args.common.clone() }, args.drive.clone())
+    RunArgs::part(
+        test,
+        settings,
+        CommonArgs { meter, ..args.common.clone() },
+        args.execution.clone(),
+    )
 }
 
 /// The complete runs of a library.
 #[derive(Default)]
-pub struct Completed {
+pub struct EarlierRuns {
     /// The runs by their commands, the latest one first.
     runs: HashMap<String, Vec<RunDir>>,
 }
 
-impl Completed {
+impl EarlierRuns {
     /// Reads the complete runs of a library that `counts` accepts; none if it cannot be read.
     pub fn read(library: &Path, counts: impl Fn(&Run) -> bool) -> Self {
         let entries = store::list(library).unwrap_or_default();
@@ -245,7 +250,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::{Args, Command};
+    use crate::{Args, Command};
 
     fn suite(words: &[&str]) -> SuiteArgs {
         let words = ["ssdlab", "review", "null:"].iter().chain(words);
@@ -260,9 +265,9 @@ mod tests {
         for review in [Review::Full, Review::Quick, Review::Pts] {
             let args = suite(&[]);
             let specs = prepare::parse(&targets.map(str::to_owned)).unwrap();
-            let wish = prepare::Wish::of_runs(&args.common, &args.drive);
-            let looked = prepare::look(specs, wish).unwrap();
-            let (parts, left_out) = parts(&args, |_| review, &looked).unwrap();
+            let requirements = prepare::of_runs(&args.common, &args.execution);
+            let inspected = prepare::inspect(specs, requirements).unwrap();
+            let (parts, left_out) = parts(&args, |_| review, &inspected).unwrap();
             assert_eq!(left_out, Vec::<String>::new());
             assert_eq!(parts.len(), 2 * entries(review).count());
         }
@@ -275,7 +280,7 @@ mod tests {
         for (name, _) in sim::model::BUILT_IN {
             let (identity, limits) = io::engine::sim::describe("sim:", name, &[]).unwrap();
             let waf = run_args(&suite(&[]), "waf".parse().unwrap(), "", None);
-            let request = plan::request(&waf.test, SpanRequest::Default);
+            let request = request::of_test(&waf.test, SpanRequest::Default);
             let plan = run::session::plan(&request, &identity, &limits).unwrap();
             let scale = plan.phases().find_map(|phase| match phase.action {
                 run::suite::Action::PurgeToScale(scale) => Some(scale.to_string()),
@@ -297,9 +302,9 @@ mod tests {
     fn the_runs_of_a_review_that_take_a_processor_longest_begin_first() {
         let args = suite(&[]);
         let specs = prepare::parse(&["sim:sandisk-extreme-ii-480gb".to_owned()]).unwrap();
-        let wish = prepare::Wish::of_runs(&args.common, &args.drive);
-        let looked = prepare::look(specs, wish).unwrap();
-        let (mut parts, _) = parts(&args, |_| Review::Full, &looked).unwrap();
+        let requirements = prepare::of_runs(&args.common, &args.execution);
+        let inspected = prepare::inspect(specs, requirements).unwrap();
+        let (mut parts, _) = parts(&args, |_| Review::Full, &inspected).unwrap();
         parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand().length));
         let names: Vec<_> = parts.iter().map(|part| part.args.test.test.name()).collect();
         assert_eq!(names[..3], ["destroyer", "trim", "load-latency"], "{names:?}");

@@ -6,21 +6,21 @@ use run::suite::{QUICK_SPAN, in_proportion};
 use run::{RunError, Test};
 
 use crate::args::RunArgs;
-use crate::prepare::{Candidate, Looked};
+use crate::prepare::{Candidate, Inspected};
 
 /// The arguments with the quick form of their test filled in, if they ask for it. Values of the user stay. Sizes are
 /// those for the smallest target.
 ///
 /// # Errors
 /// [`RunError::Usage`] for a test without a quick form.
-pub fn filled(args: &RunArgs, looked: &Looked) -> Result<RunArgs, RunError> {
+pub fn filled(args: &RunArgs, inspected: &Inspected) -> Result<RunArgs, RunError> {
     let mut args = args.clone();
     if !args.test.quick {
         return Ok(args);
     }
     let form = args.test.test.quick().ok_or_else(|| no_form(args.test.test))?;
     let capacity = |target: &&Candidate| target.described.identity.capacity_bytes;
-    let Some(smallest) = looked.targets().iter().min_by_key(capacity) else { return Ok(args) };
+    let Some(smallest) = inspected.targets().iter().min_by_key(capacity) else { return Ok(args) };
     let identity = &smallest.described.identity;
     let settings = fitting(form.settings, identity);
     let pairs = settings.split_whitespace().filter_map(|text| text.split_once('='));

@@ -22,9 +22,7 @@ pub enum FileFault {
     #[error("exists; give the name of a new file")]
     Exists,
     /// It is another kind of file.
-    #[error(
-        "is no saved state of a disk; expected a file that `ssdlab snapshot save` or --state wrote"
-    )]
+    #[error("is no saved state of a disk; expected a file that `ssdlab sim save` or --state wrote")]
     NoState,
     /// It is arranged in another way.
     #[error(

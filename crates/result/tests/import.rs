@@ -18,7 +18,7 @@ fn fixture(name: &str) -> PathBuf {
 
 fn call() -> Call {
     Call {
-        command: "ssdlab import fio x".to_owned(),
+        command: "ssdlab library import fio x".to_owned(),
         tool_version: "ssdlab test".to_owned(),
         now_unix_ns: 1_795_230_900_123_456_789,
         ..Call::default()

@@ -69,7 +69,7 @@ fn refused(status: StatusCode, words: &str) -> Refusal {
 
 fn authorised(server: &Server, headers: &HeaderMap) -> Result<(), Refusal> {
     let Some(token) = &server.token else {
-        let words = "this server takes no uploads; `ssdlab serve --token-file FILE` does";
+        let words = "this server takes no uploads; `ssdlab library serve --token-file FILE` does";
         return Err(refused(StatusCode::FORBIDDEN, words));
     };
     let given = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes());

@@ -17,17 +17,20 @@ pub const EXIT_REFUSED: u8 = 3;
 pub const EXIT_IO: u8 = 4;
 /// This machine or target cannot do it.
 pub const EXIT_UNSUPPORTED: u8 = 5;
+/// A fault of the program itself; `EX_SOFTWARE` of `sysexits.h`.
+pub const EXIT_INTERNAL: u8 = 70;
 /// Stopped by the user.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
 /// Every exit code with its meaning, for help and documentation.
-pub const TABLE: [(u8, &str); 7] = [
+pub const TABLE: [(u8, &str); 8] = [
     (EXIT_DONE, "done"),
     (EXIT_VERDICT, "a test decided no, an expectation failed, or a comparison found a regression"),
     (EXIT_USAGE, "the call is wrong; nothing was done"),
     (EXIT_REFUSED, "refused, because data could be lost; nothing was changed"),
     (EXIT_IO, "the device, a file or the operating system failed"),
     (EXIT_UNSUPPORTED, "this machine or target cannot do it"),
+    (EXIT_INTERNAL, "ssdlab itself failed; please report the message"),
     (EXIT_INTERRUPTED, "interrupted; what was measured is kept"),
 ];
 

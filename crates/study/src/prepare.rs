@@ -1,7 +1,7 @@
 //! The only way from target strings to usable targets, for every front end.
 //!
-//! [`look`] finds every objection to any of them and changes nothing; `ssdlab plan` ends there.
-//! [`Looked::hold`] then opens and holds all that exist. Changes begin only after that: no target
+//! [`inspect`] finds every objection to any of them and changes nothing; `ssdlab plan` ends there.
+//! [`Inspected::hold`] then opens and holds all that exist. Changes begin only after that: no target
 //! is changed while another one of the call may still be refused.
 
 mod flags;
@@ -19,7 +19,7 @@ use crate::facts::FactsFiles;
 
 /// The requirements of a call for its targets.
 #[derive(Clone, Copy)]
-pub struct Wish<'a> {
+pub struct Requirements<'a> {
     /// Whether it writes.
     pub write: bool,
     /// Whether the user promised that nothing is written.
@@ -40,8 +40,8 @@ pub struct Wish<'a> {
     pub library: Option<&'a Path>,
 }
 
-impl Wish<'_> {
-    /// The wish of a call that reads, with every default.
+impl Requirements<'_> {
+    /// The requirements of a call that reads, with every default.
     pub const READ: Self = Self {
         write: false,
         read_only: false,
@@ -84,7 +84,7 @@ pub struct Candidate {
 }
 
 /// All targets of a call, inspected.
-pub struct Looked {
+pub struct Inspected {
     options: OpenOptions,
     targets: Vec<Candidate>,
     /// The objection to two targets that are the same thing.
@@ -97,22 +97,26 @@ pub struct Looked {
 ///
 /// # Errors
 /// If there can be no such target, or its kind does not have a requested property.
-pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
+pub fn inspect(
+    specs: Vec<TargetSpec>,
+    requirements: Requirements<'_>,
+) -> Result<Inspected, IoError> {
     for spec in &specs {
-        flags::check_purge(spec, wish.purge)?;
-        flags::check_engine(spec, wish.engine, wish.workers)?;
+        flags::check_purge(spec, requirements.purge)?;
+        flags::check_engine(spec, requirements.engine, requirements.workers)?;
     }
-    let options = wish.options();
+    let options = requirements.options();
     let same = open::check_apart(&specs).err();
     let names_one = |word: &str| specs.iter().any(|spec| open::is_named_by(spec, word));
-    let stray = wish.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
+    let stray =
+        requirements.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
     let looked_at = |spec: TargetSpec| {
         open::describe(&spec, &options).map(|described| Candidate { spec, described })
     };
     let mut targets: Vec<_> = specs.into_iter().map(looked_at).collect::<Result<_, _>>()?;
     let identities = targets.iter_mut().map(|target| &mut target.described.identity);
-    FactsFiles::read(wish.facts, wish.library)?.give(identities)?;
-    Ok(Looked { options, targets, same, stray })
+    FactsFiles::read(requirements.facts, requirements.library)?.give(identities)?;
+    Ok(Inspected { options, targets, same, stray })
 }
 
 /// A user who confirms a drive outside the call means another target than those in it.
@@ -125,7 +129,7 @@ fn names_none(word: &str) -> IoError {
     }
 }
 
-impl Looked {
+impl Inspected {
     /// The targets, in the order of the call.
     pub fn targets(&self) -> &[Candidate] {
         &self.targets
@@ -264,17 +268,17 @@ mod each_check;
 mod tests {
     use super::*;
 
-    fn objections(texts: &[&str], wish: Wish<'_>) -> Vec<String> {
+    fn objections(texts: &[&str], requirements: Requirements<'_>) -> Vec<String> {
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let looked = look(parse(&texts).unwrap(), wish).unwrap();
-        looked.objections().map(|error| crate::exit::of_target(error).0.to_owned()).collect()
+        let inspected = inspect(parse(&texts).unwrap(), requirements).unwrap();
+        inspected.objections().map(|error| crate::exit::of_target(error).0.to_owned()).collect()
     }
 
     #[test]
     fn a_promise_not_to_write_holds_for_every_kind_of_target() {
-        let wish = Wish { write: true, read_only: true, ..Wish::READ };
+        let requirements = Requirements { write: true, read_only: true, ..Requirements::READ };
         for text in ["sim:samsung-840-pro-256gb", "null:", "file:/tmp/never-created?size=1MiB"] {
-            let objections = objections(&[text], wish);
+            let objections = objections(&[text], requirements);
             assert_eq!(objections.first().map(String::as_str), Some("read-only"), "{text}");
         }
     }
@@ -286,8 +290,8 @@ mod tests {
         let target = format!("file:{path}?size=1MiB");
         for (word, expected) in [(&*path, None), ("/dev/sdzz", Some("wrong-serial"))] {
             let erase = [word.to_owned()];
-            let wish = Wish { write: true, erase: &erase, ..Wish::READ };
-            let found = objections(&["null:", &target], wish);
+            let requirements = Requirements { write: true, erase: &erase, ..Requirements::READ };
+            let found = objections(&["null:", &target], requirements);
             assert_eq!(found.first().map(String::as_str), expected, "{word}");
         }
     }

@@ -10,7 +10,7 @@ use result::store::free_bytes;
 use run::{Control, Outcome, RunError};
 use target::TargetSpec;
 
-use crate::prepare::{self, Wish};
+use crate::prepare::{self, Requirements};
 use crate::{Needs, perform, request};
 
 /// A file system in the memory of the machine.
@@ -33,11 +33,11 @@ pub(crate) fn simulate(
         return Err(RunError::Usage(format!("{spec} is no simulated drive")));
     }
     let request = request::to_run(recorded, library.to_owned())?;
-    let wish = Wish { write: request.test.writes(), ..Wish::READ };
-    let looked = prepare::look(vec![spec.clone()], wish)?;
-    let described = looked.described(&spec)?;
+    let requirements = Requirements { write: request.test.writes(), ..Requirements::READ };
+    let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
+    let described = inspected.described(&spec)?;
     let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-    let prepared = looked.hold()?;
+    let prepared = inspected.hold()?;
     let control = Control { interrupted: stop, observer: &mut |_| (), unix_ns };
     perform(&prepared, &spec, Needs::of(&plan), request, control)
 }

@@ -250,7 +250,7 @@ fn parse_sim(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
     let (name, query) = rest.split_once('?').unwrap_or((rest, ""));
     if name.is_empty() {
         return Err(IoError::Usage(format!(
-            "`{text}` names no drive model; expected sim:NAME (see `ssdlab list`)"
+            "`{text}` names no drive model; expected sim:NAME (see `ssdlab sim models`)"
         )));
     }
     Ok(TargetSpec::Sim { name: name.to_owned(), settings: parse_settings(text, query)? })

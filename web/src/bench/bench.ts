@@ -88,7 +88,7 @@ function fromDisk(): HTMLElement {
       {},
       "This page fetches its data, which a page from disk cannot. Serve its folder, or the library:",
     ),
-    h("pre", {}, h("code", {}, "ssdlab serve --library DIR")),
+    h("pre", {}, h("code", {}, "ssdlab library serve --library DIR")),
   );
 }
 

@@ -1,4 +1,4 @@
-// A web host of a Bench: the page as `ssdlab site` makes it, its files, and the headers of `ssdlab serve`.
+// A web host of a Bench: the page as `ssdlab library site` makes it, its files, and the headers of `ssdlab library serve`.
 
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -40,7 +40,7 @@ pub(crate) fn run(workspace: &Workspace, args: &SiteArgs) -> Result<()> {
 /// Prints the path and tells the size; a site above the limit is an error.
 fn told(document: &str, to: &Path) -> Result<()> {
     let document: serde_json::Value =
-        serde_json::from_str(document).context("`ssdlab site` did not print JSON")?;
+        serde_json::from_str(document).context("`ssdlab library site` did not print JSON")?;
     let number = |name: &str| document[name].as_u64().with_context(|| format!("no `{name}`"));
     let (runs, bytes) = (number("runs")?, number("bytes")?);
     LOG.line(&format!("{runs} runs, {bytes} bytes, {}% of the limit", bytes * 100 / BYTES_MAX));

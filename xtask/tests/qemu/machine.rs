@@ -193,7 +193,7 @@ impl Exposed {
     fn start(ssdlab: &Path, work: &Path, id: &'static str, args: &[&str]) -> Self {
         let socket = work.join(format!("{id}.nbd"));
         let mut command = Command::new(ssdlab);
-        command.args(["expose", EXPOSED_DRIVE, "--no-run", "--format", "json"]).args(args);
+        command.args(["sim", "expose", EXPOSED_DRIVE, "--no-run", "--format", "json"]).args(args);
         command.arg("--nbd").arg(&socket).stdout(std::process::Stdio::null());
         let mut server = command.spawn().expect("the binary");
         let end = std::time::Instant::now() + SERVER_PATIENCE;

@@ -248,7 +248,7 @@ echo medium_power > "$policy"
 power power-sata "$SATA" SATA-ONE hwmon:ltc4151 --set rest=2s
 stop -KILL
 power power-killed "$SATA" SATA-ONE hwmon:ltc4151 --set rest=60s
-run power-restored ssdlab restore --format json
+run power-restored ssdlab restore-settings --format json
 run power-restored.policy cat "$policy"
 stop -KILL
 power power-killed-again "$SATA" SATA-ONE hwmon:ltc4151 --set rest=60s
@@ -278,7 +278,7 @@ consistency steady "$STEADY" --erase NVME-STEADY $NO_FILL --set duration=34s --s
 
 # The kernel's own client of NBD, at a server in the machine; its flags are those that it has agreed on.
 mount -t debugfs debug /sys/kernel/debug
-ssdlab expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nbd /tmp/nbd --control /tmp/orders --contents /tmp/contents \
+ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nbd /tmp/nbd --control /tmp/control --contents /tmp/contents \
     --no-run --format json > /tmp/served 2> /tmp/said &
 server=$!
 run kernel-server await /tmp/nbd $server /tmp/said
@@ -296,13 +296,13 @@ run kernel-cache cat /sys/block/nbd0/queue/write_cache
 seq 2000000 | dd of=/dev/nbd0 bs=64k count=128 iflag=fullblock conv=fsync 2> /dev/null
 seq 1000000 | dd of=/dev/nbd0 bs=1536 seek=40001 count=2000 iflag=fullblock conv=fsync 2> /dev/null
 sums kernel-written
-run kernel-filled ssdlab drive /tmp/orders status --format json
+run kernel-filled ssdlab sim control /tmp/control status --format json
 run kernel-discard blkdiscard -o 1048576 -l 4194304 /dev/nbd0
-run kernel-discarded ssdlab drive /tmp/orders status --format json
+run kernel-discarded ssdlab sim control /tmp/control status --format json
 run kernel-discarded.bytes sh -c "dd if=/dev/nbd0 bs=1M skip=1 count=4 iflag=direct | tr -d '\\000' | wc -c"
 sums kernel-read
 nbd-client -d /dev/nbd0
-ssdlab drive /tmp/orders read-only on > /dev/null
+ssdlab sim control /tmp/control read-only on > /dev/null
 nbd-client -unix /tmp/nbd /dev/nbd0 -name '' > /dev/null 2>&1
 run protected-flags cat /sys/kernel/debug/nbd/nbd0/flags
 run protected-read-only cat /sys/block/nbd0/ro

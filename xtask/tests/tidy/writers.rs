@@ -36,7 +36,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/io/src/space.rs", "the size of a file that is claimed"),
     ("crates/cli/src/output_file.rs", "outputs of every command, after the guard"),
     ("crates/cli/src/stop.rs", "removes the temporary file of an output"),
-    ("crates/cli/src/cmd/library/export.rs", "a new folder, filled under a temporary name"),
+    ("crates/cli/src/commands/library/export.rs", "a new folder, filled under a temporary name"),
     ("crates/expose/src/contents.rs", "the size of a contents file that the guard has opened"),
     ("crates/expose/src/socket.rs", "its own socket, and one that nobody is bound to"),
     ("crates/expose/src/snapshot/file.rs", "a new file, or a saved state that the guard passed"),
@@ -92,8 +92,8 @@ fn files_of_the_user_are_written_in_known_places() {
 fn the_places_that_the_user_names_pass_the_guard() {
     const CALLS: &[(&str, &str)] = &[
         ("crates/cli/src/output_file.rs", "guard::check_replaceable("),
-        ("crates/cli/src/cmd/expose/contents.rs", "guard::file::open("),
-        ("crates/cli/src/cmd/expose/snapshot.rs", "guard::check_replaceable("),
+        ("crates/cli/src/commands/sim/expose/contents.rs", "guard::file::open("),
+        ("crates/cli/src/commands/sim/state.rs", "guard::check_replaceable("),
         ("crates/io/src/open/file.rs", "somebodys::require_unused("),
         ("crates/io/src/open/file.rs", "FileClaim::take("),
         ("crates/io/src/open/block.rs", "guard::claim("),

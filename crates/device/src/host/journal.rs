@@ -59,8 +59,7 @@ fn write(dir: &Path, path: &Path, entry: &impl Serialize) -> io::Result<Journal>
     let mut file = options.custom_flags(OFlags::NOFOLLOW.bits() as i32).open(path)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     if file.metadata()?.len() > 0 {
-        let words =
-            "an earlier run was killed and its settings are not put back yet; run `ssdlab restore`";
+        let words = "an earlier run was killed and its settings are not put back yet; run `ssdlab restore-settings`";
         return Err(io::Error::other(words));
     }
     file.write_all(serde_json::to_string(entry)?.as_bytes())?;

@@ -137,7 +137,7 @@ fn nothing_is_switched_while_an_older_setting_waits_to_be_put_back() {
     machine.killed();
     let error = machine.switch().set(Rest::Denied).expect_err("what was found would be lost");
     let cause = std::error::Error::source(&error).expect("a cause").to_string();
-    assert!(cause.contains("run `ssdlab restore`"), "{cause}");
+    assert!(cause.contains("run `ssdlab restore-settings`"), "{cause}");
     assert_eq!(machine.policy(), "med_power_with_dipm");
 }
 

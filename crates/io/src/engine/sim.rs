@@ -53,7 +53,7 @@ fn model_text(name: &str) -> Result<String, IoError> {
         let near = near(name);
         let near = if near.is_empty() { String::new() } else { near.join(", ") + " and " };
         format!(
-            "there is no drive model `{}`; there are {near}those of `ssdlab list drives`, or give the \
+            "there is no drive model `{}`; there are {near}those of `ssdlab sim models`, or give the \
              path of a model file: sim:./my-drive.toml",
             shortened(name)
         )

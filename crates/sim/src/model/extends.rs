@@ -132,7 +132,7 @@ fn parent_text(
     }
     if parent.contains('/') || !parent.ends_with(".toml") {
         return refuse(
-            "it must be a built-in model (`ssdlab list`) or a .toml file beside this one",
+            "it must be a built-in model (`ssdlab sim models`) or a .toml file beside this one",
         );
     }
     beside(parent).or_else(|reason| refuse(&format!("that file cannot be read: {reason}")))

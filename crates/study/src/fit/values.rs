@@ -141,7 +141,7 @@ impl Base {
             None => small_file::read(name.as_ref()).map_err(|error| {
                 usage(format!(
                     "base model `{name}` cannot be read: {error}; expected the path of a model file, or a name \
-                     of `ssdlab list drives`"
+                     of `ssdlab sim models`"
                 ))
             })?,
         };

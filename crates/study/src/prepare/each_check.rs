@@ -35,8 +35,8 @@ impl Files {
         erase: &[String],
         engine: EngineChoice,
     ) -> Result<Prepared, IoError> {
-        let wish = Wish { write: true, erase, engine, ..Wish::READ };
-        let held = look(parse(texts).unwrap(), wish)?.hold();
+        let requirements = Requirements { write: true, erase, engine, ..Requirements::READ };
+        let held = inspect(parse(texts).unwrap(), requirements)?.hold();
         for path in &self.words {
             assert_eq!(fs::read(path).unwrap(), vec![7; MIB], "{path} was changed");
         }
@@ -84,8 +84,8 @@ fn every_target_of_a_call_is_held_before_the_first_is_opened() {
 #[test]
 fn a_promise_to_only_read_is_kept_without_a_target_to_hold() {
     for text in ["null:", "sim:samsung-840-pro-256gb", "file:/tmp/never-created?size=1MiB"] {
-        let wish = Wish { write: true, read_only: true, ..Wish::READ };
-        let held = look(parse(&[text.to_owned()]).unwrap(), wish).unwrap().hold();
+        let requirements = Requirements { write: true, read_only: true, ..Requirements::READ };
+        let held = inspect(parse(&[text.to_owned()]).unwrap(), requirements).unwrap().hold();
         assert!(matches!(held, Err(IoError::Refused { code: "read-only", .. })), "{text}");
     }
 }

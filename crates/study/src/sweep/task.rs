@@ -15,7 +15,7 @@ use target::TargetSpec;
 use super::design::{Point, points};
 use super::spec::{Spec, text, usage};
 use crate::pool::Demand;
-use crate::prepare::{self, Wish};
+use crate::prepare::{self, Requirements};
 use crate::request;
 use crate::simulate::{simulate, temporary_library};
 
@@ -137,8 +137,8 @@ impl Task {
     /// [`RunError::Usage`] if there is no such drive.
     pub fn demand(&self) -> Result<Demand, RunError> {
         let spec: TargetSpec = self.request.target.parse()?;
-        let looked = prepare::look(vec![spec.clone()], Wish::READ)?;
-        let described = looked.described(&spec)?;
+        let inspected = prepare::inspect(vec![spec.clone()], Requirements::READ)?;
+        let described = inspected.described(&spec)?;
         Ok(Demand {
             is_simulated: spec.kind().is_simulated(),
             memory_bytes: described.memory_bytes,

@@ -13,7 +13,7 @@ use crate::lab::{Answer, Lab, PAGE};
 
 const KILLS: u64 = 25;
 
-const IMPORT: [&str; 5] = ["import", "fio", "result.json", "--drive", "Example 480"];
+const IMPORT: [&str; 6] = ["library", "import", "fio", "result.json", "--drive", "Example 480"];
 
 /// A lab with a result of fio and a page.
 fn lab() -> Lab {
@@ -29,7 +29,8 @@ fn import(lab: &Lab, library: &str) -> Command {
 }
 
 fn site(lab: &Lab, to: &str, title: &str) -> Command {
-    let args = ["site", to, "--library", "runs", "--web", "page.html", "--format", "json"];
+    let args =
+        ["library", "site", to, "--library", "runs", "--web", "page.html", "--format", "json"];
     lab.command(&[&args[..], &["--title", title]].concat())
 }
 
@@ -74,7 +75,14 @@ fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// Every run of a library is whole: it is complete, and its rows are those that were written.
 fn must_be_whole(lab: &Lab, library: &str) {
-    let listed = Answer::of(&mut lab.command(&["runs", "--library", library, "--format", "json"]));
+    let listed = Answer::of(&mut lab.command(&[
+        "library",
+        "list",
+        "--library",
+        library,
+        "--format",
+        "json",
+    ]));
     listed.must_exit_with(0);
     let listed = listed.document();
     assert_eq!(listed["rejected"], serde_json::json!([]), "{listed:#}");

@@ -1,4 +1,4 @@
-//! `ssdlab expose --fuse`: the file, and a loop device over it with a file system of Linux; needs root.
+//! `ssdlab sim expose --fuse`: the file, and a loop device over it with a file system of Linux; needs root.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `ssdlab expose --fuse` under clients and mount points that nobody would wish for; needs root.
+//! `ssdlab sim expose --fuse` under clients and mount points that nobody would wish for; needs root.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
@@ -195,7 +195,7 @@ fn a_file_in_use_is_unmounted_when_it_is_free() {
 
 /// The refusal of a mount there, with what stands on stderr.
 fn refusal(lab: &Lab, place: &Path) -> String {
-    let mut command = lab.command(&["expose", TARGET, "--fuse"]);
+    let mut command = lab.command(&["sim", "expose", TARGET, "--fuse"]);
     let answer = Answer::of(command.arg(place));
     answer.must_exit_with(2);
     answer.stderr

@@ -1,4 +1,4 @@
-//! `ssdlab expose --nbd` with the clients of others: nbdinfo, nbdcopy, qemu-img and fio.
+//! `ssdlab sim expose --nbd` with the clients of others: nbdinfo, nbdcopy, qemu-img and fio.
 
 use std::fs;
 
@@ -93,7 +93,7 @@ fn a_drive_goes_on_from_its_saved_state_in_another_process() {
     tool("fio", &[&job[..], &verify, &["--do_verify=0"]].concat());
     let before = order(&lab, &["status"]);
     server.end();
-    let info = Answer::of(&mut lab.command(&["snapshot", "info", "state", "--format", "json"]));
+    let info = Answer::of(&mut lab.command(&["sim", "check", "state", "--format", "json"]));
     info.must_exit_with(0);
     assert_eq!(info.document()["data_bytes"], 8 << 20, "{info:#?}");
 
@@ -103,15 +103,15 @@ fn a_drive_goes_on_from_its_saved_state_in_another_process() {
         assert_eq!(after[member], before[member], "{member}");
     }
     tool("fio", &[&job[..], &verify, &["--verify_only=1"]].concat());
-    Answer::of(&mut lab.command(&["snapshot", "save", "control", "copy"])).must_exit_with(0);
-    let again = Answer::of(&mut lab.command(&["snapshot", "save", "control", "copy"]));
+    Answer::of(&mut lab.command(&["sim", "save", "control", "copy"])).must_exit_with(0);
+    let again = Answer::of(&mut lab.command(&["sim", "save", "control", "copy"]));
     again.must_exit_with(5);
     assert!(again.stderr.contains("exists; give the name of a new file"), "{again:#?}");
-    Answer::of(&mut lab.command(&["snapshot", "load", "control", "copy"])).must_exit_with(0);
+    Answer::of(&mut lab.command(&["sim", "load", "control", "copy"])).must_exit_with(0);
     tool("fio", &[&job[..], &verify, &["--verify_only=1"]].concat());
     server.end();
     let other = [TARGET, "&seed=9"].concat();
-    let args = ["expose", &other, "--nbd", "nbd", "--state", "state"];
+    let args = ["sim", "expose", &other, "--nbd", "nbd", "--state", "state"];
     let refusal = Answer::of(&mut lab.command(&args));
     refusal.must_exit_with(2);
     assert!(refusal.stderr.contains("which is another drive"), "{refusal:#?}");
@@ -156,7 +156,7 @@ fn what_cannot_be_exposed_is_told_before_anything_is_made() {
         // The mount comes first, and goes again.
         (&[TARGET, "--nbd", "no/such/folder/s", "--fuse", "mnt"], 4, "no/such/folder/s"),
     ] {
-        let answer = Answer::of(lab.command(&["expose"]).args(args));
+        let answer = Answer::of(lab.command(&["sim", "expose"]).args(args));
         answer.must_exit_with(code);
         assert!(answer.stderr.contains(words), "{args:?}: {answer:#?}");
     }
@@ -170,7 +170,7 @@ fn a_pipe_in_the_place_of_a_saved_state_stops_no_drive() {
     let lab = Lab::new();
     let server = Server::start(&lab, &[]);
     tool("mkfifo", &[&lab.path("pipe").to_string_lossy()]);
-    let load = lab.command(&["snapshot", "load", "control", "pipe"]);
+    let load = lab.command(&["sim", "load", "control", "pipe"]);
     let mut limited = std::process::Command::new("timeout");
     limited.args(["-k", "5", "60"]).arg(load.get_program()).args(load.get_args());
     let answer = Answer::of(limited.current_dir(lab.path("")).env("SSDLAB_CONFIG", ""));

@@ -32,7 +32,8 @@ impl Server {
 
     /// A server of this drive, which takes orders at the socket `control`.
     pub(super) fn of(lab: &Lab, target: &str, args: &[&str]) -> Self {
-        let mut command = lab.command(&["expose", target, "--nbd", "nbd", "--format", "json"]);
+        let mut command =
+            lab.command(&["sim", "expose", target, "--nbd", "nbd", "--format", "json"]);
         command.args(["--control", "control"]).args(args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server =
@@ -64,7 +65,7 @@ impl Server {
 
 /// Gives an order to the drive, and returns the answer.
 pub(super) fn order(lab: &Lab, words: &[&str]) -> Value {
-    let command = ["drive", "control", "--format", "json"];
+    let command = ["sim", "control", "control", "--format", "json"];
     let answer = Answer::of(lab.command(&command).args(words));
     answer.must_exit_with(0);
     answer.document()

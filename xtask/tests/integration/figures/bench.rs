@@ -27,7 +27,16 @@ struct Server {
 
 impl Server {
     fn start(lab: &Lab, library: &str) -> Self {
-        let args = ["serve", "--library", library, "--listen", "127.0.0.1:0", "--web", "page.html"];
+        let args = [
+            "library",
+            "serve",
+            "--library",
+            library,
+            "--listen",
+            "127.0.0.1:0",
+            "--web",
+            "page.html",
+        ];
         let mut command = lab.command(&args);
         command.args(["--token-file", "token"]).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary starts");
@@ -72,7 +81,8 @@ fn a_run_is_pushed_read_and_written_as_a_site() {
     assert!(!run.join(".live.tmp").exists(), "the notice goes with its writer");
     fs::create_dir(lab.path("shared")).expect("a library");
     let server = Server::start(&lab, "shared");
-    let push = ["push", &server.url, &name, "--token-file", "token", "--library", "runs"];
+    let push =
+        ["library", "push", &server.url, &name, "--token-file", "token", "--library", "runs"];
     let first = Answer::of(&mut lab.command(&push));
     first.must_exit_with(0);
     assert_eq!(first.stdout.trim(), name);
@@ -82,7 +92,17 @@ fn a_run_is_pushed_read_and_written_as_a_site() {
     assert!(server.get("/library.json").contains(&name));
     assert!(server.get("/").contains("id=\"ssdlab-data\">library</script>"));
     assert_eq!(server.interrupt(), Some(0));
-    let site = ["site", "public", "--library", "shared", "--web", "page.html", "--format", "json"];
+    let site = [
+        "library",
+        "site",
+        "public",
+        "--library",
+        "shared",
+        "--web",
+        "page.html",
+        "--format",
+        "json",
+    ];
     for _ in 0..2 {
         let answer = Answer::of(&mut lab.command(&site));
         answer.must_exit_with(0);
@@ -100,12 +120,12 @@ fn a_server_says_what_it_cannot_do() {
     fs::set_permissions(lab.path("open"), fs::Permissions::from_mode(0o644)).expect("a mode");
     let page = ["--web", "page.html", "--library", "shared"];
     for (args, words) in [
-        (&["serve", "--listen", "0.0.0.0:0"][..], "`--public` permits it"),
-        (&["serve", "--listen", "0.0.0.0:0", "--public"], "`--read-only` for nobody"),
-        (&["serve", "--token-file", "open"], "chmod 600"),
-        (&["serve", "--token-file", "none"], "cannot be read"),
-        (&["serve", "--library", "no-library"], "there is no library"),
-        (&["site", "page.html"], "it is no directory"),
+        (&["library", "serve", "--listen", "0.0.0.0:0"][..], "`--public` permits it"),
+        (&["library", "serve", "--listen", "0.0.0.0:0", "--public"], "`--read-only` for nobody"),
+        (&["library", "serve", "--token-file", "open"], "chmod 600"),
+        (&["library", "serve", "--token-file", "none"], "cannot be read"),
+        (&["library", "serve", "--library", "no-library"], "there is no library"),
+        (&["library", "site", "page.html"], "it is no directory"),
     ] {
         let more = if args.contains(&"no-library") { &page[..2] } else { &page[..] };
         let answer = Answer::of(&mut lab.command(&[args, more].concat()));
@@ -116,7 +136,7 @@ fn a_server_says_what_it_cannot_do() {
     for (url, words) in
         [("http://lab.example", "not encrypted"), ("lab.example", "no address"), ("", "no address")]
     {
-        let push = ["push", url, "latest", "--token-file", "token", "--library", "runs"];
+        let push = ["library", "push", url, "latest", "--token-file", "token", "--library", "runs"];
         let answer = Answer::of(&mut lab.command(&push));
         answer.must_exit_with(2);
         assert!(answer.stderr.contains(words), "{answer:#?}");

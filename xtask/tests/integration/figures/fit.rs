@@ -1,4 +1,4 @@
-//! `ssdlab fit`: does it find a hidden value, take results of fio, and name what is missing?
+//! `ssdlab sim fit`: does it find a hidden value, take results of fio, and name what is missing?
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,8 @@ const BASE: &str = "intel-ssd-750-400gb";
 const SCALE: &str = "1/1024";
 
 fn fit(lab: &Lab, args: &[&str]) -> Answer {
-    let mut command = lab.command(&["fit", "--base", BASE, "--scale", SCALE, "--format", "json"]);
+    let mut command =
+        lab.command(&["sim", "fit", "--base", BASE, "--scale", SCALE, "--format", "json"]);
     Answer::of(command.arg("--library").arg(lab.library()).args(args))
 }
 
@@ -35,7 +36,7 @@ fn a_hidden_program_time_is_found_and_written_as_a_model() {
     assert!((value / 1_200_000.0 - 1.0).abs() < 0.05, "{program:#}");
     let text = std::fs::read_to_string(&model).expect("a model");
     assert!(text.contains("fitted: 2 runs (consistency)"), "{text}");
-    Answer::of(&mut lab.command(&["drives", "check", "fitted.toml"])).must_exit_with(0);
+    Answer::of(&mut lab.command(&["sim", "check", "fitted.toml"])).must_exit_with(0);
 }
 
 /// A document of fio with one job for each pair of options and rate.
@@ -57,7 +58,7 @@ fn fio(lab: &Lab, jobs: &[(&str, &str, f64)]) -> String {
     let jobs: Vec<_> = jobs.iter().map(job).collect();
     let document = json!({ "fio version": "fio-3.36", "timestamp": 1_700_000_000, "jobs": jobs });
     std::fs::write(lab.path("fio.json"), document.to_string()).expect("room for a file");
-    let mut command = lab.command(&["import", "fio", "fio.json", "--drive", "A drive"]);
+    let mut command = lab.command(&["library", "import", "fio", "fio.json", "--drive", "A drive"]);
     let answer = Answer::of(command.args(["--format", "json", "--library"]).arg(lab.library()));
     answer.must_exit_with(0);
     lab.run_dirs(&answer.document())[0].display().to_string()

@@ -61,7 +61,8 @@ fn figures_of_the_installed_fio_are_its_own() {
     let lab = Lab::new();
     let document = run_fio(&lab);
     let library = lab.library();
-    let words = ["import", "fio", "result.json", "w_bw.1.log", "w_iops.1.log", "w_lat.1.log"];
+    let words =
+        ["library", "import", "fio", "result.json", "w_bw.1.log", "w_iops.1.log", "w_lat.1.log"];
     let mut command = lab.command(&words);
     let drive = ["--drive", "a file", "--format", "json", "--library"];
     let answer = Answer::of(command.args(drive).arg(&library));

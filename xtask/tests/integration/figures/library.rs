@@ -39,6 +39,8 @@ fn a_pattern_without_a_drive_is_refused() {
     let lab = Lab::new();
     let answer = build(&lab, &["--drives", "no-such-*"]);
     answer.must_exit_with(2);
-    assert!(answer.stderr.contains("--drives no-such-*") && answer.stderr.contains("ssdlab list"));
+    assert!(
+        answer.stderr.contains("--drives no-such-*") && answer.stderr.contains("ssdlab sim models")
+    );
     assert!(!lab.library().exists(), "nothing was written");
 }

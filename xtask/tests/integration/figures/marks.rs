@@ -69,11 +69,11 @@ fn every_surface_tells_every_kind() {
         let document = ask(&lab, &["show", &name, "--format", "json"]).document();
         assert_eq!(mark(&document[0], "waf_steady", kind), Some(text.as_str()));
         for (form, words) in [("markdown", text.as_str()), ("fio-json", text.as_str())] {
-            let export = ask(&lab, &["export", &name, "--as", form]);
+            let export = ask(&lab, &["library", "export", &name, "--as", form]);
             export.must_exit_with(0);
             assert!(export.stdout.contains(words), "{kind} {form}: {}", export.stdout);
         }
-        let rows = ask(&lab, &["export", &name, "--as", "csv"]);
+        let rows = ask(&lab, &["library", "export", &name, "--as", "csv"]);
         assert!(!rows.stdout.contains("iops_steady_mean"), "rows and no figures");
         let both = ask(&lab, &["show", &plain.display().to_string(), &name]).stdout;
         let is_ranked = both.contains("Steady state, mean (longer is better)");
@@ -89,7 +89,8 @@ fn every_surface_tells_every_kind() {
 
 /// The figures that a fit of one run follows.
 fn fit(lab: &Lab, dir: &Path) -> String {
-    let mut command = lab.command(&["fit", "--base", "samsung-840-pro-256gb", "--scale", "1/1024"]);
+    let mut command =
+        lab.command(&["sim", "fit", "--base", "samsung-840-pro-256gb", "--scale", "1/1024"]);
     command.args(["--format", "json", "--quiet"]).arg(dir).arg("--library").arg(lab.library());
     let answer = Answer::of(&mut command);
     let residuals = answer.document()["residuals"].clone();
@@ -138,7 +139,8 @@ fn a_sweep_leaves_unknown_figures_empty_and_names_the_marked_ones() {
         drive = 'samsung-840-pro-256gb'\nscale = '1/512'\n'set.duration' = '3s'\n'set.steady_from' = '1s'\n\
         [vary]\n'set.rate' = ['100', 'max']\n";
     std::fs::write(lab.path("s.toml"), spec).expect("room for a file");
-    let answer = Answer::of(&mut lab.command(&["sweep", "s.toml", "-o", "swept", "--quiet"]));
+    let answer =
+        Answer::of(&mut lab.command(&["sim", "sweep", "s.toml", "-o", "swept", "--quiet"]));
     answer.must_exit_with(0);
     let text = std::fs::read_to_string(lab.path("swept/outcomes.jsonl")).expect("outcomes");
     let mut outcomes: Vec<Value> =

@@ -98,7 +98,7 @@ fn a_recording_that_was_killed_is_put_back() {
     let device = attached.name();
     let before = tracing_settings();
     killed_recording(&lab, &device);
-    let restored = Answer::of(&mut lab.command(&["restore", "--format", "json"]));
+    let restored = Answer::of(&mut lab.command(&["restore-settings", "--format", "json"]));
     restored.must_exit_with(0);
     assert!(restored.stdout.contains("block tracer of the kernel"), "{restored:#?}");
     assert_eq!(tracing_settings(), before);

@@ -282,7 +282,8 @@ fn what_a_drive_or_the_catalogue_does_not_have_is_refused_first() {
     let sweep = "metrics = [\"latency_ns_p9x\"]\n[fixed]\ndrive = \"samsung-840-pro-256gb\"\ntest = \"replay\"\n\
                  [vary]\n\"gc.policy\" = [\"greedy\", \"cost-benefit\"]\n";
     std::fs::write(lab.path("typo.toml"), sweep).expect("a sweep");
-    let answer = Answer::of(lab.command(&["sweep", "typo.toml", "--output"]).arg(lab.path("out")));
+    let answer =
+        Answer::of(lab.command(&["sim", "sweep", "typo.toml", "--output"]).arg(lab.path("out")));
     answer.must_exit_with(2);
     assert!(answer.stderr.contains("there is no metric `latency_ns_p9x`"), "{answer:#?}");
     assert!(!lab.path("out").exists(), "nothing ran");

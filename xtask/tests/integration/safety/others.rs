@@ -16,7 +16,7 @@ fn a_run_of_another_library_behind_a_link_stays() {
     let name = run.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
     fs::create_dir(lab.path("mine")).expect("a library");
     symlink(&run, lab.path("mine").join(&name)).expect("a link");
-    let remove = ["runs", "rm", &name, "--format", "json", "--library"];
+    let remove = ["library", "rm", &name, "--format", "json", "--library"];
     let answer = Answer::of(lab.command(&remove).arg("mine"));
     answer.must_exit_with(3);
     assert!(answer.stderr.contains("is a link"), "{answer:#?}");
@@ -27,7 +27,8 @@ fn a_run_of_another_library_behind_a_link_stays() {
     Answer::of(lab.command(&remove).arg("runs")).must_exit_with(0);
     assert!(!run.exists());
     for name in ["..", ".", "latest", "mine/x", "index.sqlite"] {
-        Answer::of(lab.command(&["runs", "rm", name, "--library"]).arg("runs")).must_exit_with(2);
+        Answer::of(lab.command(&["library", "rm", name, "--library"]).arg("runs"))
+            .must_exit_with(2);
     }
 }
 
@@ -85,8 +86,8 @@ fn no_input_is_waited_for_without_end() {
     fs::create_dir(lab.path("broken")).expect("a directory");
     symlink(&pipe, lab.path("broken/run.json")).expect("a link");
     let commands: [&[&str]; 10] = [
-        &["snapshot", "info", "pipe"],
-        &["import", "fio", "pipe", "--drive", "a"],
+        &["sim", "check", "pipe"],
+        &["library", "import", "fio", "pipe", "--drive", "a"],
         &["show", "./broken"],
         &["report", "latest", "--web", "pipe", "-o", "page.html", "--library", "runs"],
         &["report", "latest", "--words", "pipe", "-o", "page.html", "--library", "runs"],

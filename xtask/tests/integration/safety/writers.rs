@@ -85,7 +85,7 @@ struct Server(Child);
 
 impl Server {
     fn start(lab: &Lab, args: &[&str]) -> Self {
-        let mut command = lab.command(&["expose", DRIVE, "--no-run", "--nbd", "nbd"]);
+        let mut command = lab.command(&["sim", "expose", DRIVE, "--no-run", "--nbd", "nbd"]);
         let mut server = Self(command.args(args).stderr(Stdio::null()).spawn().expect("starts"));
         let end = Instant::now() + Duration::from_secs(60);
         while std::os::unix::net::UnixStream::connect(lab.path("nbd")).is_err() {
@@ -121,8 +121,8 @@ fn prepare(lab: &Lab) {
 /// Commands with a file to write, `OUT`.
 const WRITERS: &[&str] = &[
     "report latest --library runs --web page.html -o OUT",
-    "export latest --library runs --as csv -o OUT",
-    "export latest --library runs --as parquet -o OUT",
+    "library export latest --library runs --as csv -o OUT",
+    "library export latest --library runs --as parquet -o OUT",
     "trace import two.trace -o OUT",
     "trace model two.trace -o OUT",
     "trace convert two.trace --to iolog -o OUT",
@@ -130,7 +130,7 @@ const WRITERS: &[&str] = &[
     "workload import job.fio -o OUT",
     "workload export log --as fio -o OUT",
     "review DRIVE --quick --only latency --library runs --web page.html -o OUT",
-    "expose DRIVE --no-run --nbd nbd --contents OUT",
+    "sim expose DRIVE --no-run --nbd nbd --contents OUT",
     "run linear file:OUT --library runs --erase OUT --erase-signatures",
 ];
 
@@ -170,7 +170,7 @@ fn every_writer_writes_to_a_free_file() {
     let lab = Lab::new();
     prepare(&lab);
     let out = lab.path("out");
-    for line in WRITERS.iter().filter(|line| !line.starts_with("expose")) {
+    for line in WRITERS.iter().filter(|line| !line.starts_with("sim expose")) {
         fs::write(&out, vec![0; 8 << 20]).expect("a file");
         let answer = Answer::of(&mut lab.command(&words(line, &out)));
         answer.must_exit_with(0);
@@ -194,7 +194,7 @@ fn contents_in_use_are_not_served() {
     fs::hard_link(&mounted.image, lab.path("link")).expect("a hard link");
     let before = fs::read(&mounted.image).expect("the image");
     let serve = |name: &str| {
-        let args = ["expose", DRIVE, "--no-run", "--nbd", "nbd", "--contents", name];
+        let args = ["sim", "expose", DRIVE, "--no-run", "--nbd", "nbd", "--contents", name];
         answer(&lab, &[&args[..], &["--format", "json"]].concat())
     };
     for name in ["image", "link"] {
@@ -226,7 +226,7 @@ fn a_socket_replaces_only_a_dead_one_and_removes_only_itself() {
     let before = things.each_ref().map(|path| inode(path));
     for name in ["living", "file"] {
         for flags in [["--nbd", name, "--control", "c"], ["--nbd", "n", "--control", name]] {
-            let args = ["expose", DRIVE, "--no-run", "--format", "json"];
+            let args = ["sim", "expose", DRIVE, "--no-run", "--format", "json"];
             let answer = answer(&lab, &[&args[..], &flags].concat());
             answer.must_exit_with(3);
             assert_eq!(answer.reason(), "existing-file");
@@ -274,7 +274,7 @@ fn a_table_that_cannot_be_read_refuses() {
         words(WRITERS[WRITERS.len() - 1], &mounted.image),
         words(WRITERS[WRITERS.len() - 1], &free),
         words("run linear OUT --library runs --erase OUT --erase-signatures", &node),
-        words("expose DRIVE --no-run --nbd nbd --contents OUT", &mounted.image),
+        words("sim expose DRIVE --no-run --nbd nbd --contents OUT", &mounted.image),
         words("report latest --library runs --web page.html -o OUT", &mounted.image),
         words("verify file:OUT --erase OUT --erase-signatures --writes 1", &mounted.image),
     ];

@@ -52,7 +52,7 @@ fn a_default_that_cannot_be_used_ends_every_command_but_help() {
     }
     Answer::of(lab.command(&["run", "--help"]).env(name, &path)).must_exit_with(0);
     for (name, value) in [("SSDLAB_ERASE", "S123"), ("SSDLAB_FORMAT", "yaml")] {
-        let answer = Answer::of(lab.command(&["runs"]).env(name, value));
+        let answer = Answer::of(lab.command(&["library", "list"]).env(name, value));
         answer.must_exit_with(2);
         assert!(answer.stderr.contains(name), "{answer:#?}");
     }

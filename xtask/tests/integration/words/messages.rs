@@ -212,7 +212,7 @@ fn a_long_value_does_not_make_a_long_message() {
         ("words.toml", format!("name = {}\n", "x ".repeat(100_000))),
     ] {
         fs::write(lab.path(name), content).expect("a model");
-        must_be_brief(&Answer::of(&mut lab.command(&["drives", "check", name])));
+        must_be_brief(&Answer::of(&mut lab.command(&["sim", "check", name])));
     }
     with_run(&lab);
     change_run(&lab.path("run"), |run| run["status"] = long.as_str().into());

@@ -216,7 +216,7 @@ fn serve(at: &Path) -> (Server, String) {
     fs::write(at.join("token"), "0123456789abcdef").expect("a token");
     fs::set_permissions(at.join("token"), Permissions::from_mode(0o600)).expect("its mode");
     let mut command = Command::new(crate::lab::binary());
-    command.args(["serve", "--library", "uploads", "--listen", "127.0.0.1:0"]);
+    command.args(["library", "serve", "--library", "uploads", "--listen", "127.0.0.1:0"]);
     command.args(["--token-file", "token", "--web", "page.html"]);
     let mut server =
         Server(command.current_dir(at).stdout(Stdio::piped()).spawn().expect("starts"));
@@ -234,7 +234,7 @@ fn serve(at: &Path) -> (Server, String) {
 /// A drive that takes orders at the socket `control`.
 fn expose(at: &Path) -> Server {
     let mut command = Command::new(crate::lab::binary());
-    command.args(["expose", DRIVE, "--no-run", "--nbd", "nbd", "--control", "control"]);
+    command.args(["sim", "expose", DRIVE, "--no-run", "--nbd", "nbd", "--control", "control"]);
     let server = command.current_dir(at).stderr(Stdio::null()).spawn().expect("starts");
     let server = Server(server);
     let end = Instant::now() + Duration::from_secs(60);

@@ -1,0 +1,190 @@
+//! `ssdlab plan`: every step of a run, with the data it destroys, the bytes it writes and its
+//! duration. Changes nothing, and exits with the code of the run.
+
+use ::target::PurgeMethod;
+use clap::Args as ClapArgs;
+use io::open::Described;
+use run::session::{Plan, plan};
+use run::suite::PhaseSpec;
+
+use crate::args::{Format, RunArgs};
+use crate::cost::{Cost, cost, drive_writes, overwritten_bytes, purge_of, total_cost, volume};
+use crate::failure::{EXIT_DONE, Failure};
+use crate::prepare;
+use crate::ui::out::{data, talk};
+use crate::ui::table::{bytes, seconds};
+use crate::{quick, request};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab plan consistency /dev/nvme1n1
+  ssdlab plan waf sim:samsung-840-pro-256gb --set 'patterns=uniform;zipf(0.8)'
+  ssdlab plan corners /dev/sdb --span 64GiB --format json";
+
+/// Arguments of `plan`: those of `run`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = EXAMPLES)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
+    let inspected = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
+    let args = &quick::filled(args, &inspected)?;
+    let (mut documents, mut totals) = (Vec::new(), Vec::new());
+    for (text, target) in args.test.targets.iter().zip(inspected.targets()) {
+        let (of_target, written_bytes) = plan_target(args, text, &target.described)?;
+        documents.extend(of_target);
+        totals.push(serde_json::json!({
+            "target": text, "bytes_written_estimate": written_bytes,
+            "drive_writes_estimate":
+                drive_writes(written_bytes, target.described.identity.capacity_bytes),
+        }));
+    }
+    let failures = prepare::failures(&inspected);
+    match args.test.common.format {
+        Format::Text => failures.iter().for_each(print_refusal),
+        Format::Json => {
+            failures.iter().for_each(|failure| talk!("error: {}", failure.message));
+            let document = serde_json::json!({
+                "plans": documents, "totals": totals,
+                "error": failures.first(), "errors": failures,
+            });
+            data!("{document}");
+        }
+    }
+    Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code))
+}
+
+/// Plans every span of a target; returns the documents, if wanted, and the sum of bytes written.
+fn plan_target(
+    args: &RunArgs,
+    text: &str,
+    described: &Described,
+) -> anyhow::Result<(Vec<serde_json::Value>, u64)> {
+    let (spans, mut documents, mut written_bytes) = (args.test.spans(), Vec::new(), 0_u64);
+    let format = args.test.common.format;
+    for &span in &spans {
+        let plan =
+            plan(&request::of_test(&args.test, span), &described.identity, &described.limits)?;
+        let method = purge_of(described, &plan, args.test.common.purge);
+        let total = total_cost(&plan, overwritten_bytes(described, method));
+        match format {
+            Format::Json => documents.push(document(described, &plan, method, total)),
+            Format::Text => print(described, &plan, method, total),
+        }
+        written_bytes = written_bytes.saturating_add(total.written_bytes);
+    }
+    if format == Format::Text && spans.len() > 1 {
+        let volume = volume(written_bytes, described.identity.capacity_bytes);
+        data!("{} runs on {text}: writes {volume}", spans.len());
+    }
+    Ok((documents, written_bytes))
+}
+
+fn document(
+    described: &Described,
+    plan: &Plan,
+    method: Option<PurgeMethod>,
+    total: Cost,
+) -> serde_json::Value {
+    let overwritten_bytes = overwritten_bytes(described, method);
+    let phase_document = |phase: &PhaseSpec, rounds_max: u32| {
+        let Cost { written_bytes, written_is_estimate, time, is_estimate } =
+            cost(phase, overwritten_bytes);
+        serde_json::json!({
+            "phase": phase.name, "what": phase.what, "destructive": phase.is_destructive(),
+            "bytes_written_estimate": written_bytes, "bytes_written_is_estimate": written_is_estimate,
+            "drive_writes_estimate": drive_writes(written_bytes, described.identity.capacity_bytes),
+            "duration_ns": time.map(|time| time.0),
+            "duration_is_estimate": is_estimate, "rounds_max": rounds_max,
+        })
+    };
+    let steps = plan.procedure.steps.iter();
+    let phases: Vec<_> = steps
+        .flat_map(|step| step.phases().iter().map(|phase| (phase, step.rounds_max())))
+        .map(|(phase, rounds_max)| phase_document(phase, rounds_max))
+        .collect();
+    let purge_options: Vec<_> = described
+        .purge_options
+        .iter()
+        .map(|option| {
+            serde_json::json!({ "method": option.method.name(), "obstacle": option.obstacle })
+        })
+        .collect();
+    serde_json::json!({
+        "target": described.identity.spec, "name": described.identity.name,
+        "simulated": described.identity.kind.is_simulated(),
+        "capacity_bytes": described.identity.capacity_bytes,
+        "span_bytes": plan.span.span_bytes, "variant": plan.span.variant,
+        "bytes_written_estimate": total.written_bytes,
+        "drive_writes_estimate": drive_writes(total.written_bytes, described.identity.capacity_bytes),
+        "duration_ns_estimate": total.time.map(|time| time.0),
+        "phases": phases, "notes": plan.procedure.notes, "refused_now": refused_now(described),
+        "needs": described.needs,
+        "purge_method": method.map(PurgeMethod::name), "purge_options": purge_options,
+    })
+}
+
+fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total: Cost) {
+    data!("{}, span {}", described.name(), bytes(plan.span.span_bytes));
+    let is_real = described.identity.kind.stores_data();
+    let overwritten_bytes = overwritten_bytes(described, method);
+    let capacity_bytes = described.identity.capacity_bytes;
+    for step in &plan.procedure.steps {
+        if step.rounds_max() > 1 {
+            data!("  up to {} rounds of:", step.rounds_max());
+        }
+        if let Some(phases_max) = step.phases_max() {
+            data!("  up to {phases_max} of these, chosen by what was measured before:");
+        }
+        let phases = step.phases().iter();
+        phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes, capacity_bytes));
+    }
+    let clock = if is_real { "" } else { " of virtual time" };
+    let time = seconds(total.time.unwrap_or_default());
+    data!("  in all about {time}{clock}, writes {}", total.volume(capacity_bytes));
+    for note in &plan.procedure.notes {
+        data!("  note: {note}");
+    }
+    if let Some(method) = method {
+        data!("  purge by {}", method.name());
+        for option in &described.purge_options {
+            if let Some(obstacle) = &option.obstacle {
+                data!("    not by {}: {obstacle}", option.method.name());
+            }
+        }
+    }
+    if let Some(needs) = &described.needs {
+        data!("  needs {needs}");
+    }
+}
+
+/// Reasons for a refusal now: code and message.
+pub fn refused_now(described: &Described) -> Vec<(String, String)> {
+    let failures = described.obstacles.iter().map(Failure::from_io);
+    failures.map(|failure| (failure.reason, failure.message)).collect()
+}
+
+/// Prints the reasons for a refusal now.
+pub fn print_refusal(failure: &Failure) {
+    data!("would be refused ({}): {}", failure.reason, failure.message);
+}
+
+fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64, capacity_bytes: u64) {
+    let erases = if is_real && phase.is_destructive() { " DESTROYS DATA" } else { "" };
+    let cost = cost(phase, overwritten_bytes);
+    let time = match cost.time {
+        None => "moments".to_owned(),
+        Some(time) if cost.is_estimate => format!("about {}", seconds(time)),
+        Some(time) => seconds(time),
+    };
+    let clock = if is_real { "" } else { " of virtual time" };
+    let written = if cost.written_bytes > 0 {
+        format!(", writes {}", cost.volume(capacity_bytes))
+    } else {
+        String::new()
+    };
+    data!("  {:6}{erases} {time}{clock}{written}: {}", phase.name, phase.what);
+}

@@ -1,0 +1,147 @@
+//! `ssdlab run`: one run, or several, for each target and each span.
+
+pub mod resume;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use result::schema::{self, Invocation};
+use resume::ResumeArgs;
+use run::RunError;
+
+use crate::args::heading;
+use crate::args::{JobsArg, RunArgs};
+use crate::job::{Job, Origin, Task, carry_out, unix_ns};
+use crate::prepare::{self, Inspected};
+use crate::{quick, request};
+
+const EXAMPLES: &str = "\
+Examples:
+  ssdlab run consistency /dev/nvme1n1 --erase SERIAL --spare default,25%
+  ssdlab run trim 'sim:sandisk-extreme-ii-480gb?scale=1/64' --set torture=5m
+  ssdlab run load-latency /dev/nvme1n1 --erase SERIAL --quick
+  ssdlab run workload 'file:disk?size=8GiB' --workload oltp --expect 'latency_ns_p99 <= 5ms'
+  ssdlab run --resume  # the rest of the latest call";
+
+/// Id and name of the option that separates the two forms.
+const RESUME: &str = "resume";
+
+/// Arguments that define a run; a continued run takes them from its request.
+const SAID_AT_FIRST: [&str; 22] = [
+    "test",
+    "targets",
+    "spare",
+    "span",
+    "purge",
+    "meter",
+    "ios",
+    "settings",
+    "quick",
+    "workload",
+    "seed",
+    "read_only",
+    "workers",
+    "cpu",
+    "engine",
+    "facts",
+    "label",
+    "note",
+    "tags",
+    "repeat",
+    "interleave",
+    "expect",
+];
+
+/// The two forms of `run`.
+#[derive(Debug)]
+pub enum RunCommand {
+    /// A test from its beginning.
+    New(Box<RunArgs>),
+    /// The rest of earlier runs.
+    Resume(ResumeArgs),
+}
+
+impl Args for RunCommand {
+    fn augment_args(command: Command) -> Command {
+        let optional = |arg: Arg| arg.required(false).required_unless_present(RESUME);
+        let resume = Arg::new(RESUME)
+            .long(RESUME)
+            .help_heading(heading::TEST)
+            .value_name("RUN")
+            .num_args(0..=1)
+            .default_missing_value("latest")
+            .conflicts_with_all(SAID_AT_FIRST)
+            .help(
+                "Continue the runs of an earlier call that ended early or never began: path or name of \
+                 one of them; without, the latest run of the library",
+            );
+        let command = RunArgs::augment_args(command).arg(resume).after_help(EXAMPLES);
+        command.mut_arg("test", optional).mut_arg("targets", optional)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RunCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let Some(run) = matches.get_one::<String>(RESUME) else {
+            return RunArgs::from_arg_matches(matches).map(|args| Self::New(Box::new(args)));
+        };
+        Ok(Self::Resume(ResumeArgs {
+            run: run.clone(),
+            erase: matches.get_many("erase").into_iter().flatten().cloned().collect(),
+            erase_signatures: matches.get_flag("erase_signatures"),
+            library: matches.get_one("library").cloned().unwrap_or_default(),
+            quiet: matches.get_flag("quiet"),
+            format: matches.get_one("format").copied().unwrap_or_default(),
+            jobs: JobsArg { jobs: matches.get_one("jobs").copied() },
+        }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
+    let inspected = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
+    let args = &quick::filled(args, &inspected)?;
+    let planned = jobs(args, &inspected)?;
+    let (jobs, requests): (Vec<_>, Vec<_>) = repeated(args, &planned).into_iter().unzip();
+    let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
+    let commands = requests.iter().map(request::command).collect();
+    let invocation = Some(Invocation { id, commands, requests: requests.clone() });
+    let origin =
+        |request| Box::new(Origin { invocation: invocation.clone(), ..Origin::of(args, request) });
+    let origins = requests.into_iter().map(origin);
+    let tasks: Vec<_> = jobs.into_iter().zip(origins).map(|(job, o)| Task::Open(job, o)).collect();
+    carry_out(args, &tasks, &prepare::hold(inspected)?)
+}
+
+/// Every target with every span, planned before the first one starts.
+fn jobs(args: &RunArgs, inspected: &Inspected) -> Result<Vec<Job>, RunError> {
+    let mut jobs = Vec::new();
+    for target in inspected.targets() {
+        for span in args.test.spans() {
+            let (request, described) = (request::of_test(&args.test, span), &target.described);
+            let plan = run::session::plan(&request, &described.identity, &described.limits)?;
+            jobs.push(Job::new(target.spec.clone(), span, &plan, described));
+        }
+    }
+    Ok(jobs)
+}
+
+/// Every repetition of these jobs in its turn, each with a seed of its own.
+fn repeated(args: &RunArgs, jobs: &[Job]) -> Vec<(Job, schema::Request)> {
+    let one = |job: &Job, number: u32| {
+        let request = request::of(args, &job.spec, job.span);
+        let seed = request.seed.wrapping_add(number.into());
+        (job.clone(), schema::Request { seed, ..request })
+    };
+    let numbers = 0..args.repeat.repeat;
+    if args.repeat.interleave {
+        return numbers.flat_map(|number| jobs.iter().map(move |job| one(job, number))).collect();
+    }
+    jobs.iter().flat_map(|job| numbers.clone().map(move |number| one(job, number))).collect()
+}
