@@ -72,11 +72,8 @@ use timers::Timers;
 const ERRNO_INVALID: i32 = 22;
 
 /// A simulated drive, observed by a probe.
-///
-/// `OPTIONS`: whether it may have optional features ([`Config::has_options`]). Drives without them are compiled
-/// separately, so that their writes need no checks for them; the results are the same. [`Drive`](crate::Drive) chooses.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
+pub struct Device<P: Probe = Silent> {
     config: Config,
     now_ns: u64,
     commands: Commands,
@@ -90,7 +87,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
-    controller: Processors<OPTIONS>,
+    controller: Processors,
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
@@ -104,7 +101,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
-    nand: Nand<OPTIONS>,
+    nand: Nand,
     ftl: Ftl,
     pacing: Pacing,
     bursts: Option<Bursts>,
@@ -150,7 +147,7 @@ impl<P: Probe> Device<P> {
     }
 }
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Present maps, counts and streams.
     #[must_use]
     pub fn ftl(&self) -> &Ftl {
@@ -163,9 +160,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         &self.probe
     }
 
-    /// A drive of this form, which [`Drive`](crate::Drive) has chosen.
-    pub(crate) fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
-        debug_assert!(OPTIONS || !config.has_options(), "options of this drive would be ignored");
+    fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
@@ -289,16 +284,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let now_ns = self.now_ns;
         let mut command = Command::new(op, self.page_bits(), now_ns);
-        if OPTIONS && self.config.geometry.page_granules > 1 {
+        if self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
-        if OPTIONS {
-            command.placement = op.placement;
-        }
+        command.placement = op.placement;
         if self.commands.send(op.tag, command) {
             self.host_is_back();
         }
-        match self.transit() {
+        match &mut self.transit {
             None => self.take_up(op.tag, command.kind, command.bytes),
             Some(transit) => transit.submit(op.tag, now_ns),
         }
@@ -307,7 +300,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A command is in the drive's queue.
     #[inline(always)]
     fn take_up(&mut self, tag: u32, kind: OpKind, bytes: u32) {
-        match self.queues() {
+        match &mut self.queues {
             None => self.decode(tag, kind, bytes),
             Some(queues) => {
                 if let Some(tag) = queues.submit(tag) {
@@ -329,12 +322,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The queues of a drive with several.
-    #[inline(always)]
-    fn queues(&mut self) -> Option<&mut SubmissionQueues> {
-        self.queues.as_mut().filter(|_| OPTIONS)
-    }
-
     /// The controller takes a command of one of several queues up.
     fn decode_queued(&mut self, tag: u32) {
         let Command { kind, bytes, .. } = self.commands[tag];
@@ -344,14 +331,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The controller accepts a command.
     #[inline(always)]
     fn decode(&mut self, tag: u32, kind: OpKind, bytes: u32) {
-        if OPTIONS {
-            self.note_order(tag, kind);
-        }
+        self.note_order(tag, kind);
         let length_ns = match kind {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
         };
-        let is_in_order = self.queues().is_none() && self.controller.are_in_order();
+        let is_in_order = self.queues.is_none() && self.controller.are_in_order();
         if kind == OpKind::Write && is_in_order && !self.link.is_expecting() {
             // Both servers are first come first served and nobody can come between, so the end of
             // the transfer is known already: one event less.
@@ -420,9 +405,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let die_ns = self.nand.next_event_ns();
             // The dies come last, because theirs is the time that is known last.
             let mut next_ns = link_ns.min(controller_ns).min(die_ns);
-            if OPTIONS {
-                next_ns = next_ns.min(self.timers.next_ns()).min(self.next_transit_ns());
-            }
+            next_ns = next_ns.min(self.timers.next_ns()).min(self.next_transit_ns());
             if next_ns >= quiet_end_ns {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
@@ -441,7 +424,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 self.on_link();
             } else if controller_ns == next_ns {
                 self.on_controller();
-            } else if !OPTIONS || die_ns == next_ns {
+            } else if die_ns == next_ns {
                 self.on_nand();
             } else if self.next_transit_ns() == next_ns {
                 self.on_transit();
@@ -489,7 +472,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if command.kind == OpKind::Write {
             if command.is_whole_pages() {
                 self.arrive(tag);
-            } else if OPTIONS && self.map_cache.is_some() {
+            } else if self.map_cache.is_some() {
                 self.find_pages(tag);
             } else {
                 self.read_before_write(tag);
@@ -504,7 +487,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn on_controller(&mut self) {
         match self.controller.pop() {
             Some(ControllerJob::Command { tag }) => {
-                if let Some(next) = self.queues().and_then(SubmissionQueues::decoded) {
+                if let Some(next) = self.queues.as_mut().and_then(SubmissionQueues::decoded) {
                     self.decode_queued(next);
                 }
                 self.on_command(tag);
@@ -522,7 +505,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let command = self.commands[tag];
         match command.kind {
             OpKind::Write => self.come_to_link(tag),
-            OpKind::Read if OPTIONS && self.map_cache.is_some() => self.find_pages(tag),
+            OpKind::Read if self.map_cache.is_some() => self.find_pages(tag),
             OpKind::Read => self.read(tag),
             OpKind::Flush => {
                 self.flush(tag);
@@ -568,7 +551,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     fn complete(&mut self, tag: u32) {
         let now_ns = self.now_ns;
-        if OPTIONS && let Some(transit) = &mut self.transit {
+        if let Some(transit) = &mut self.transit {
             return transit.end(tag, self.commands[tag].kind, now_ns);
         }
         self.commands.end(tag, now_ns);

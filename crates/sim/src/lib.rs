@@ -1,7 +1,7 @@
 //! The simulated SSD: pure, deterministic, in virtual time. No I/O, no clock, no threads.
 //!
 //! ```text
-//! drive model (TOML) -> model -> Config -> Drive: a Device, compiled with options or without
+//! drive model (TOML) -> model -> Config -> Drive: a Device without a probe
 //! Device: controller -> link -> buffer -> ftl (maps, streams, gc, pacing) -> nand (dies, channels)
 //! ```
 //!

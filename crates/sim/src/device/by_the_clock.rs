@@ -10,7 +10,7 @@ use crate::firmware::quiet_gc::IdleGc;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Time of the next event in the drive, or `None` if nothing will happen without a command.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {

@@ -6,7 +6,7 @@ use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
 use crate::mapping::MapLog;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Checks that every mapped LBA has exactly one valid page, that valid counts add up, and that free
     /// superblocks hold nothing.
     ///

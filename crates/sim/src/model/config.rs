@@ -132,13 +132,6 @@ pub struct Options {
 }
 
 impl Config {
-    /// Whether the drive has an optional feature: commands, pages and operations then need checks
-    /// at every step.
-    #[must_use]
-    pub fn has_options(&self) -> bool {
-        self.options != Options::default() || self.interface.queues > 1 || !self.geometry.is_plain()
-    }
-
     /// The same drive behind a host, which may take more commands than the drive does.
     #[must_use]
     pub fn behind(mut self, host: Option<HostSystem>) -> Self {

@@ -85,24 +85,7 @@ impl Arrays {
     }
 
     /// Counts an operation that begins, and returns the duration of the array's work.
-    #[inline]
-    pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
-        if OPTIONS {
-            return self.begin_various_ns(die, job, now_ns);
-        }
-        if job.is_program() {
-            self.operations.programs += 1;
-            self.timing.program_ns
-        } else if job.is_read() {
-            self.operations.reads += 1;
-            self.timing.read_ns
-        } else {
-            self.operations.erases += 1;
-            self.timing.erase_ns
-        }
-    }
-
-    fn begin_various_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
+    pub(super) fn begin_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
         if self.is_in_register(die, job) {
             return 0;
         }

@@ -10,7 +10,7 @@ use crate::firmware::caps::cleaning_states::CleaningStates;
 use crate::firmware::caps::write_caps::WriteCaps;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The controller takes a command up: writes are told apart by the order in which it does.
     #[inline]
     pub(in crate::device) fn note_order(&mut self, tag: u32, kind: OpKind) {
@@ -25,7 +25,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// All data of a write is in the buffer: acknowledges it, at once unless a cap holds it back.
     #[inline]
     pub(in crate::device) fn acknowledge(&mut self, tag: u32) {
-        if OPTIONS && self.is_held(tag) {
+        if self.is_held(tag) {
             return self.await_acknowledgement();
         }
         self.pass(tag);
@@ -42,7 +42,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A unit is in NAND, which takes from the budget of a drive that has one.
     #[inline]
     pub(in crate::device) fn spend_program(&mut self) {
-        if OPTIONS && let Some(budget) = &mut self.wear_budget {
+        if let Some(budget) = &mut self.wear_budget {
             budget.spend(self.now_ns);
         }
     }

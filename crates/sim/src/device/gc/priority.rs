@@ -16,7 +16,7 @@ pub(super) fn is_held_back_by(collector: &Collector, bursts: Option<&Bursts>) ->
     }
 }
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Pages of such work that are late.
     #[inline]
     pub(in crate::device) fn late_pages(&self) -> u64 {

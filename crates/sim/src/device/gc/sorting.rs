@@ -9,7 +9,7 @@ use crate::host::ControllerJob;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The host is back, or the drive new: re-sorting waits for the next idle time.
     pub(in crate::device) fn wait_for_sort(&mut self) {
         if let Some(sorter) = &mut self.sorter {

@@ -6,7 +6,7 @@ use crate::events::NEVER;
 use crate::power::thermal::Thermal;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The temperature at a moment from the last event to the next, or `None` if the model has none.
     pub(in crate::device) fn thermal_at(&self, time_ns: u64) -> Option<Thermal> {
         let (thermal, power) = (self.thermal?, self.power.as_ref()?);

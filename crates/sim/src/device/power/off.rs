@@ -11,7 +11,7 @@ use crate::ftl::StreamId;
 use crate::nand::aging::past::Past;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Gives the drive a past at once: time without power, after an orderly shutdown, and cycles and reads of all
     /// blocks in addition to their own. No command may be outstanding. The shutdown takes time: it programs the content
     /// of the buffer and the changed segments of the map. Without power, the clock of the drive stands. Afterwards the
