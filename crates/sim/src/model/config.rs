@@ -2,7 +2,8 @@
 
 use base::Ratio;
 
-use super::check::{Check, HOUR_NS};
+use super::check::CrossCheck;
+use super::schema::Field;
 use super::section::{caps, compression, map, parity};
 use super::{Model, ModelError};
 use crate::firmware::caps::cleaning_states::CleaningPlan;
@@ -196,36 +197,11 @@ fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
     sectors.checked_mul(512)
 }
 
-impl Check<'_> {
-    /// Checks every single value against limits under which no later arithmetic can overflow.
+impl CrossCheck<'_> {
+    /// Checks every value against the range of its key, under which no later arithmetic can overflow.
     fn ranges(&self) -> Result<(), ModelError> {
-        const TB_PER_S: u64 = 1_000_000_000_000;
-        let Model { interface, controller, nand, buffer, gc, capacity_gb, .. } = self.model;
-        let link_write_bytes_per_s = interface.link_write_bytes_per_s();
-        for (key, value, min, max) in [
-            ("capacity_gb", capacity_gb.value, 1, 1_000_000),
-            ("interface.link_bytes_per_s", interface.link_bytes_per_s.value, 1_000_000, TB_PER_S),
-            ("interface.link_write_bytes_per_s", link_write_bytes_per_s, 1_000_000, TB_PER_S),
-            ("interface.queue_depth", interface.queue_depth.value.into(), 1, 65_536),
-            ("controller.read_command_ns", controller.read_command_ns.value, 0, HOUR_NS),
-            ("controller.write_command_ns", controller.write_command_ns.value, 0, HOUR_NS),
-            ("controller.relocate_ns", controller.relocate_ns.value, 0, HOUR_NS),
-            ("nand.channels", nand.channels.value.into(), 1, 256),
-            ("nand.dies_per_channel", nand.dies_per_channel.value.into(), 1, 256),
-            ("nand.planes", nand.planes.value.into(), 1, 16),
-            ("nand.blocks_per_plane", nand.blocks_per_plane.value.into(), 1, 1 << 20),
-            ("nand.pages_per_block", nand.pages_per_block.value.into(), 1, 1 << 16),
-            ("nand.page_bytes", nand.page_bytes.value.into(), PAGE_BYTES, 1 << 20),
-            ("nand.read_ns", nand.read_ns.value, 1, HOUR_NS),
-            ("nand.program_ns", nand.program_ns.value, 1, HOUR_NS),
-            ("nand.erase_ns", nand.erase_ns.value, 1, HOUR_NS),
-            ("nand.channel_bytes_per_s", nand.channel_bytes_per_s.value, 1_000_000, TB_PER_S),
-            ("buffer.write_bytes", buffer.write_bytes.value, PAGE_BYTES, 1 << 43),
-            ("gc.candidates", gc.candidates.value.into(), 1, 1 << 20),
-            ("gc.free_low", gc.free_low.value.into(), 2, 1 << 20),
-        ] {
-            self.within(key, value, min, max)?;
-        }
+        self.model.check("", None, self)?;
+        let gc = &self.model.gc;
         let high_min = u64::from(gc.free_low.value) + 1;
         self.within("gc.free_high", gc.free_high.value.into(), high_min, 1 << 20)
     }
@@ -289,7 +265,7 @@ fn scaled_shape(model: &Model, scale: Ratio) -> (u32, u32) {
 }
 
 pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError> {
-    let check = Check { model };
+    let check = CrossCheck::new(model);
     check.ranges()?;
     if scale.is_zero() {
         return check.fail("scale", scale, "it must be larger than 0, such as 1/64");
@@ -341,7 +317,11 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
 }
 
 /// The features from sections that a model may omit.
-fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Options, ModelError> {
+fn options(
+    check: &CrossCheck<'_>,
+    scale: Ratio,
+    geometry: &Geometry,
+) -> Result<Options, ModelError> {
     let model = check.model;
     let (pages, blocks) = scaled_shape(model, scale);
     let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
@@ -349,7 +329,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
     let wear = model.wear_leveling.as_ref();
     Ok(Options {
         nand_features: NandFeatures {
-            slc: optional(&model.pslc, |pslc| pslc.timing(check, pages))?,
+            slc: model.pslc.as_ref().map(|pslc| pslc.timing(check, pages)),
             ..check.nand_features(geometry, pages)?
         },
         read_cache_pages: read_cache_pages.unwrap_or(0),
@@ -370,8 +350,11 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
             .or_else(|| caps::write_caps::without_section(check)),
         cleaning_states: optional(&model.cleaning_states, |states| states.resolve(check))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
-        patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
-            .flatten(),
+        patrol_interval_ns: model
+            .housekeeping
+            .as_ref()
+            .and_then(|keep| keep.patrol_interval_ns.as_ref())
+            .map(|interval| interval.value),
         refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
         map_flush: optional(&model.housekeeping, |keep| keep.map_flush(check, scale, geometry))?
             .flatten(),
@@ -379,10 +362,14 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         pslc: optional(&model.pslc, |pslc| pslc.resolve(check, scale, geometry))?,
         stages: Stages {
             host: None,
-            pipeline: model.controller.pipeline(check)?,
+            pipeline: model.controller.pipeline(),
             coalescing: model.interface.coalescing(check)?,
         },
-        more_processors: model.controller.processors(check)? - 1,
+        more_processors: model
+            .controller
+            .processors
+            .as_ref()
+            .map_or(0, |processors| processors.value - 1),
     })
 }
 
@@ -401,7 +388,7 @@ fn scaled_reserve(model: &Model, blocks: u32) -> u32 {
 }
 
 /// Groups of dies, each with superblocks of its own.
-fn die_groups(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
+fn die_groups(check: &CrossCheck<'_>, dies: u32) -> Result<u32, ModelError> {
     const KEY: &str = "nand.die_groups";
     let model = check.model;
     let groups = model.nand.die_groups.as_ref().map_or(1, |groups| groups.value);
@@ -425,7 +412,7 @@ fn die_groups(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
 }
 
 /// Groups that clean each for itself, of so many groups of dies; 1 if one victim is chosen among all superblocks.
-fn cleaning_groups(check: &Check<'_>, die_groups: u32) -> Result<u32, ModelError> {
+fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, ModelError> {
     const KEY: &str = "gc.victims";
     let model = check.model;
     let scope = model.gc.victims.as_ref().map(|scope| scope.value);
@@ -455,7 +442,7 @@ fn cleaning_groups(check: &Check<'_>, die_groups: u32) -> Result<u32, ModelError
 }
 
 /// Superblocks without user data, of `blocks` that lie on all dies.
-fn reserve(check: &Check<'_>, blocks: u32) -> Result<u32, ModelError> {
+fn reserve(check: &CrossCheck<'_>, blocks: u32) -> Result<u32, ModelError> {
     let reserved = scaled_reserve(check.model, blocks);
     if reserved < blocks {
         return Ok(reserved);
@@ -475,7 +462,7 @@ const MAP_PAGES_MAX: u64 = 1 << 31;
 
 /// Refuses a drive whose page numbers cannot be divided by the pages of a superblock.
 fn can_divide_by_superblock(
-    check: &Check<'_>,
+    check: &CrossCheck<'_>,
     physical_pages: u64,
     superblock_pages: u64,
     pages_per_block: u32,
@@ -490,7 +477,7 @@ fn can_divide_by_superblock(
     check.fail("nand.pages_per_block", pages_per_block, &rule)
 }
 
-fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
+fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
     let (pages_per_block, blocks) = scaled_shape(model, scale);

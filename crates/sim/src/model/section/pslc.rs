@@ -1,43 +1,42 @@
 //! `[pslc]`: a cache of blocks with one bit per cell.
 
-use base::Ratio;
-use serde::Deserialize;
-
 use crate::firmware::caps::throttle::Throttle;
 use crate::firmware::pslc::{Pslc, WhenFull};
 use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::model::check::{Check, HOUR_NS};
+use crate::model::check::CrossCheck;
+use crate::model::schema::{HOUR_NS, TB_PER_S, section};
 use crate::model::{ModelError, Sourced};
 use crate::nand::slc::SlcTiming;
+use base::Ratio;
 
-/// A cache of blocks with one bit per cell, see [`crate::firmware::pslc`].
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PslcModel {
-    /// Bytes of the dedicated blocks.
-    pub bytes: Sourced<u64>,
-    /// Whether the cache borrows erased blocks while there are plenty.
-    pub borrows: Sourced<bool>,
-    /// Most data in borrowed blocks, or `None` if only the erased blocks limit it.
-    pub borrowed_bytes_max: Option<Sourced<u64>>,
-    /// Bits of a native cell: a block holds this fraction of its pages while it serves as cache.
-    pub bits_per_cell: Sourced<u32>,
-    /// tR with one bit per cell.
-    pub read_ns: Sourced<u64>,
-    /// tPROG with one bit per cell.
-    pub program_ns: Sourced<u64>,
-    /// tBERS with one bit per cell.
-    pub erase_ns: Sourced<u64>,
-    /// Time without a host command before the cache is folded.
-    pub idle_after_ns: Sourced<u64>,
-    /// The behaviour of a write when the cache is full.
-    pub when_full: Sourced<WhenFull>,
-    /// Size from which commands go past the cache; absent: none does.
-    pub only_below_bytes: Option<Sourced<u64>>,
-    /// Pages folded in return for a hundred that the host writes, or `None` if a busy host keeps the cache as it is.
-    pub busy_fold_percent: Option<Sourced<u32>>,
-    /// Most that the controller writes past the cache, in bytes/s, or `None` if only cells and link limit it.
-    pub direct_bytes_per_s: Option<Sourced<u64>>,
+section! {
+    /// A cache of blocks with one bit per cell, see [`crate::firmware::pslc`].
+    pub struct PslcModel {
+        /// Bytes of the dedicated blocks.
+        pub bytes: Sourced<u64> [0, 1 << 43],
+        /// Whether the cache borrows erased blocks while there are plenty.
+        pub borrows: Sourced<bool>,
+        /// Most data in borrowed blocks, or `None` if only the erased blocks limit it.
+        pub borrowed_bytes_max: Option<Sourced<u64>> [1, 1 << 43],
+        /// Bits of a native cell: a block holds this fraction of its pages while it serves as cache.
+        pub bits_per_cell: Sourced<u32> [2, 4],
+        /// tR with one bit per cell.
+        pub read_ns: Sourced<u64> [1, HOUR_NS],
+        /// tPROG with one bit per cell.
+        pub program_ns: Sourced<u64> [1, HOUR_NS],
+        /// tBERS with one bit per cell.
+        pub erase_ns: Sourced<u64> [1, HOUR_NS],
+        /// Time without a host command before the cache is folded.
+        pub idle_after_ns: Sourced<u64> [1_000_000, HOUR_NS],
+        /// The behaviour of a write when the cache is full.
+        pub when_full: Sourced<WhenFull>,
+        /// Size from which commands go past the cache; absent: none does.
+        pub only_below_bytes: Option<Sourced<u64>> [1, u64::MAX],
+        /// Pages folded in return for a hundred that the host writes, or `None` if a busy host keeps the cache as it is.
+        pub busy_fold_percent: Option<Sourced<u32>> [0, 1_000],
+        /// Most that the controller writes past the cache, in bytes/s, or `None` if only cells and link limit it.
+        pub direct_bytes_per_s: Option<Sourced<u64>> [1_000_000, TB_PER_S],
+    }
 }
 
 impl PslcModel {
@@ -50,13 +49,11 @@ impl PslcModel {
     /// size, and with it the spare space.
     pub(in crate::model) fn shape(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         geometry: &mut Geometry,
         (block_pages, blocks): (u32, u32),
         kept: Ratio,
     ) -> Result<(), ModelError> {
-        check.within("pslc.bits_per_cell", self.bits_per_cell.value.into(), 2, 4)?;
-        check.within("pslc.bytes", self.bytes.value, 0, 1 << 43)?;
         let nand = &check.model.nand;
         let row_units = geometry.superblock_units / block_pages;
         let superblock_bytes = |pages| {
@@ -97,36 +94,24 @@ impl PslcModel {
 
     /// Times of a superblock in this mode; `block_pages` shortens its erase like that of the
     /// others.
-    pub(in crate::model) fn timing(
-        &self,
-        check: &Check<'_>,
-        block_pages: u32,
-    ) -> Result<SlcTiming, ModelError> {
-        for (key, value) in [
-            ("pslc.read_ns", self.read_ns.value),
-            ("pslc.program_ns", self.program_ns.value),
-            ("pslc.erase_ns", self.erase_ns.value),
-        ] {
-            check.within(key, value, 1, HOUR_NS)?;
-        }
+    pub(in crate::model) fn timing(&self, check: &CrossCheck<'_>, block_pages: u32) -> SlcTiming {
         let nand = &check.model.nand;
         let erase_ns = u64::from(nand.plane_groups().1)
             * (self.erase_ns.value * u64::from(block_pages))
                 .div_ceil(u64::from(nand.pages_per_block.value));
-        Ok(SlcTiming { read_ns: self.read_ns.value, program_ns: self.program_ns.value, erase_ns })
+        SlcTiming { read_ns: self.read_ns.value, program_ns: self.program_ns.value, erase_ns }
     }
 
     /// Most superblocks to borrow; a part of one counts as a whole one.
     fn borrowed_superblocks_max(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         scale: Ratio,
         geometry: &Geometry,
     ) -> Result<Option<u32>, ModelError> {
         let Some(bytes) = self.borrowed_bytes_max.as_ref().map(|bytes| bytes.value) else {
             return Ok(None);
         };
-        check.within("pslc.borrowed_bytes_max", bytes, 1, 1 << 43)?;
         if !self.borrows.value {
             let rule = "it goes with a cache that borrows, pslc.borrows";
             return check.fail("pslc.borrowed_bytes_max", bytes, rule);
@@ -139,15 +124,12 @@ impl PslcModel {
 
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         scale: Ratio,
         geometry: &Geometry,
     ) -> Result<Pslc, ModelError> {
-        check.within("pslc.idle_after_ns", self.idle_after_ns.value, 1_000_000, HOUR_NS)?;
         let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
-        check.within("pslc.only_below_bytes", only_below_bytes, 1, u64::MAX)?;
         let busy_fold_percent = self.busy_fold_percent.as_ref().map_or(0, |share| share.value);
-        check.within("pslc.busy_fold_percent", busy_fold_percent.into(), 0, 1_000)?;
         if self.bytes.value == 0 && !self.borrows.value {
             let rule = "a cache that does not borrow (pslc.borrows) must have bytes of its own";
             return check.fail("pslc.bytes", self.bytes.value, rule);
@@ -160,23 +142,20 @@ impl PslcModel {
             idle_after_ns: self.idle_after_ns.value,
             when_full: self.when_full.value,
             busy_fold_percent,
-            direct_rate: self.direct_rate(check)?,
+            direct_rate: self.direct_rate(),
         })
     }
 
     /// The limit for writes past the cache, a page at a time.
-    fn direct_rate(&self, check: &Check<'_>) -> Result<Option<Throttle>, ModelError> {
-        let Some(rate) = self.direct_bytes_per_s.as_ref().map(|rate| rate.value) else {
-            return Ok(None);
-        };
-        check.within("pslc.direct_bytes_per_s", rate, 1_000_000, 1_000_000_000_000)?;
+    fn direct_rate(&self) -> Option<Throttle> {
+        let rate = self.direct_bytes_per_s.as_ref()?.value;
         let page_ns = (PAGE_BYTES * 1_000_000_000).div_ceil(rate);
-        Ok(Some(Throttle { page_ns, burst_ns: page_ns }))
+        Some(Throttle { page_ns, burst_ns: page_ns })
     }
 }
 
 /// Erased superblocks that are not lent: those that collection and the states of cleaning work towards.
-fn kept_free(check: &Check<'_>) -> u32 {
+fn kept_free(check: &CrossCheck<'_>) -> u32 {
     let states = check.model.cleaning_states.as_ref();
     let reserve_free = states.map_or(0, |states| states.reserve_free.value);
     check.model.gc.free_high.value.max(reserve_free)

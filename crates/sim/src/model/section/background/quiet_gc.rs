@@ -1,37 +1,36 @@
 //! `[background_gc]` and `[idle_gc]`: collection without pressure from the host.
 
-use serde::Deserialize;
-
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
 use crate::geometry::Geometry;
-use crate::model::check::{Check, HOUR_NS};
+use crate::model::check::CrossCheck;
+use crate::model::schema::{HOUR_NS, section};
 use crate::model::{ModelError, Sourced};
 
-/// Collection in the gaps of a busy host.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BackgroundGcModel {
-    /// Superblocks of writable space at which it stops.
-    pub free_target: Sourced<u32>,
+section! {
+    /// Collection in the gaps of a busy host.
+    pub struct BackgroundGcModel {
+        /// Superblocks of writable space at which it stops.
+        pub free_target: Sourced<u32>,
+    }
 }
 
-/// Collection while the host is away.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct IdleGcModel {
-    /// Time without a host command before it begins.
-    pub after_ns: Sourced<u64>,
-    /// Superblocks of writable space at which it stops.
-    pub free_target: Sourced<u32>,
-    /// Largest rate of moves, in valid pages of 4 KiB per second.
-    pub pages_per_s: Sourced<u64>,
-    /// Largest share of valid pages in a victim: fuller superblocks would give little.
-    pub valid_percent_max: Sourced<u32>,
+section! {
+    /// Collection while the host is away.
+    pub struct IdleGcModel {
+        /// Time without a host command before it begins.
+        pub after_ns: Sourced<u64> [1_000_000, HOUR_NS],
+        /// Superblocks of writable space at which it stops.
+        pub free_target: Sourced<u32>,
+        /// Largest rate of moves, in valid pages of 4 KiB per second.
+        pub pages_per_s: Sourced<u64> [1, 1_000_000_000],
+        /// Largest share of valid pages in a victim: fuller superblocks would give little.
+        pub valid_percent_max: Sourced<u32> [1, 99],
+    }
 }
 
 /// A target must lie above the level of the host's own collection and within the spare space.
 fn free_target(
-    check: &Check<'_>,
+    check: &CrossCheck<'_>,
     key: &str,
     value: u32,
     geometry: &Geometry,
@@ -50,7 +49,7 @@ fn free_target(
 impl BackgroundGcModel {
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         geometry: &Geometry,
     ) -> Result<BackgroundGc, ModelError> {
         free_target(check, "background_gc.free_target", self.free_target.value, geometry)?;
@@ -61,13 +60,10 @@ impl BackgroundGcModel {
 impl IdleGcModel {
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         geometry: &Geometry,
     ) -> Result<IdleGc, ModelError> {
-        check.within("idle_gc.after_ns", self.after_ns.value, 1_000_000, HOUR_NS)?;
-        check.within("idle_gc.pages_per_s", self.pages_per_s.value, 1, 1_000_000_000)?;
         let percent = u64::from(self.valid_percent_max.value);
-        check.within("idle_gc.valid_percent_max", percent, 1, 99)?;
         free_target(check, "idle_gc.free_target", self.free_target.value, geometry)?;
         Ok(IdleGc {
             after_ns: self.after_ns.value,

@@ -1,35 +1,32 @@
 //! `[wear_budget]`: a budget of NAND programs.
 
-use base::Ratio;
-use serde::Deserialize;
-
 use crate::firmware::caps::wear_budget::WearPlan;
 use crate::geometry::Geometry;
 use crate::host::transfer_ns;
-use crate::model::check::{Check, HOUR_NS};
+use crate::model::check::CrossCheck;
+use crate::model::schema::{HOUR_NS, TB_PER_S, section};
 use crate::model::{ModelError, Sourced};
+use base::Ratio;
 
-/// A budget of NAND programs, see [`crate::firmware::caps::wear_budget`].
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WearBudgetModel {
-    /// Bytes that a rested drive of full size programs before it slows its host down.
-    pub burst_bytes: Sourced<u64>,
-    /// Bytes programmed in a second after that, and rate at which the budget returns.
-    pub bytes_per_s: Sourced<u64>,
+section! {
+    /// A budget of NAND programs, see [`crate::firmware::caps::wear_budget`].
+    pub struct WearBudgetModel {
+        /// Bytes that a rested drive of full size programs before it slows its host down.
+        pub burst_bytes: Sourced<u64> [1, 1 << 60],
+        /// Bytes programmed in a second after that, and rate at which the budget returns.
+        pub bytes_per_s: Sourced<u64> [1_000_000, TB_PER_S],
+    }
 }
 
 impl WearBudgetModel {
     /// A smaller drive has a smaller budget, so that its curve has the same shape.
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         scale: Ratio,
         geometry: &Geometry,
     ) -> Result<WearPlan, ModelError> {
         let (burst_bytes, bytes_per_s) = (self.burst_bytes.value, self.bytes_per_s.value);
-        check.within("wear_budget.burst_bytes", burst_bytes, 1, 1 << 60)?;
-        check.within("wear_budget.bytes_per_s", bytes_per_s, 1_000_000, 1_000_000_000_000)?;
         let unit_ns = transfer_ns(geometry.unit_bytes(), bytes_per_s);
         let burst_units = scale.of(burst_bytes).div_ceil(geometry.unit_bytes()).max(1);
         let burst_ns = unit_ns.checked_mul(burst_units);

@@ -1,50 +1,41 @@
 //! `[write_caps]`: firmware caps on random or sequential writes.
 
-use base::Ratio;
-use serde::Deserialize;
-
 use crate::firmware::caps::write_caps::CapsPlan;
-use crate::model::check::Check;
+use crate::model::check::CrossCheck;
+use crate::model::schema::{TB_PER_S, section};
 use crate::model::{ModelError, Sourced};
+use base::Ratio;
 
 /// Streams that are followed unless the model says otherwise (assumed).
 const STREAMS_USUAL: u32 = 8;
-/// Most streams, random writes in a second and random writes in a burst.
-const STREAMS_MAX: u64 = 64;
-const RANDOM_IOPS_MAX: u64 = 10_000_000;
-const BURST_MAX: u64 = 1_000_000_000;
+/// Most random writes in a second.
+pub(super) const RANDOM_IOPS_MAX: u64 = 10_000_000;
 
-/// Firmware caps on random or sequential writes, see [`crate::firmware::caps::write_caps`].
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WriteCapsModel {
-    /// Streams of sequential writes followed at a time; absent: 8.
-    pub streams: Option<Sourced<u32>>,
-    /// Random writes in a second, or `None` if they have no cap.
-    pub random_iops: Option<Sourced<u64>>,
-    /// Random writes that a rested drive of full size takes at full speed; absent: one. Goes with `random_iops`.
-    pub random_burst_commands: Option<Sourced<u64>>,
-    /// Rate of sequential writes, or `None` if they have no cap.
-    pub sequential_bytes_per_s: Option<Sourced<u64>>,
+section! {
+    /// Firmware caps on random or sequential writes, see [`crate::firmware::caps::write_caps`].
+    pub struct WriteCapsModel {
+        /// Streams of sequential writes followed at a time; absent: 8.
+        pub streams: Option<Sourced<u32>> [1, 64],
+        /// Random writes in a second, or `None` if they have no cap.
+        pub random_iops: Option<Sourced<u64>> [1, RANDOM_IOPS_MAX],
+        /// Random writes that a rested drive of full size takes at full speed; absent: one. Goes with `random_iops`.
+        pub random_burst_commands: Option<Sourced<u64>> [1, 1_000_000_000],
+        /// Rate of sequential writes, or `None` if they have no cap.
+        pub sequential_bytes_per_s: Option<Sourced<u64>> [1_000_000, TB_PER_S],
+    }
 }
 
 impl WriteCapsModel {
     /// A smaller drive takes fewer random writes at full speed, so that its curve has the same shape.
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         scale: Ratio,
     ) -> Result<CapsPlan, ModelError> {
         let streams = self.streams.as_ref().map_or(STREAMS_USUAL, |streams| streams.value);
-        check.within("write_caps.streams", streams.into(), 1, STREAMS_MAX)?;
-        let random_command_ns = self.random_command_ns(check)?;
+        let random_command_ns = self.random_iops.as_ref().map_or(0, |iops| command_ns(iops.value));
         let burst_commands = self.random_burst_commands.as_ref().map_or(1, |burst| burst.value);
-        check.within("write_caps.random_burst_commands", burst_commands, 1, BURST_MAX)?;
         let sequential_bytes_per_s = self.sequential_bytes_per_s.as_ref().map(|rate| rate.value);
-        if let Some(rate) = sequential_bytes_per_s {
-            let key = "write_caps.sequential_bytes_per_s";
-            check.within(key, rate, 1_000_000, 1_000_000_000_000)?;
-        }
         if random_command_ns == 0 && self.random_burst_commands.is_some() {
             let rule = "it goes with write_caps.random_iops";
             return check.fail("write_caps.random_burst_commands", burst_commands, rule);
@@ -62,21 +53,15 @@ impl WriteCapsModel {
             sequential_bytes_per_s,
         })
     }
-
-    fn random_command_ns(&self, check: &Check<'_>) -> Result<u64, ModelError> {
-        let iops = self.random_iops.as_ref();
-        iops.map_or(Ok(0), |iops| command_ns(check, "write_caps.random_iops", iops.value))
-    }
 }
 
 /// Time of a random write at a rate.
-pub(super) fn command_ns(check: &Check<'_>, key: &str, iops: u64) -> Result<u64, ModelError> {
-    check.within(key, iops, 1, RANDOM_IOPS_MAX)?;
-    Ok(1_000_000_000_u64.div_ceil(iops))
+pub(super) fn command_ns(iops: u64) -> u64 {
+    1_000_000_000_u64.div_ceil(iops)
 }
 
 /// The caps of a drive that only tells random writes from others, if it has to.
-pub(in crate::model) fn without_section(check: &Check<'_>) -> Option<CapsPlan> {
+pub(in crate::model) fn without_section(check: &CrossCheck<'_>) -> Option<CapsPlan> {
     let none = CapsPlan {
         streams: STREAMS_USUAL,
         random_command_ns: 0,

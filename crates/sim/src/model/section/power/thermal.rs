@@ -1,44 +1,40 @@
 //! `[thermal]`: the temperature of a drive, and the limits that its firmware sets.
 
-use base::Ratio;
-use serde::Deserialize;
-
-use crate::model::check::Check;
+use crate::model::check::CrossCheck;
+use crate::model::schema::section;
 use crate::model::{ModelError, Sourced};
 use crate::power::thermal;
+use base::Ratio;
 
-/// Thermal properties of the drive as one body.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ThermalModel {
-    /// Temperature of the surroundings, degrees Celsius.
-    pub ambient_c: Sourced<u64>,
-    /// Thermal resistance to the surroundings, thousandths of a kelvin per watt.
-    pub resistance_mk_per_w: Sourced<u64>,
-    /// Heat capacity, thousandths of a joule per kelvin.
-    pub capacity_mj_per_k: Sourced<u64>,
-    /// First threshold of firmware; absent: there is none.
-    pub light: Option<ThermalStepModel>,
-    /// Second threshold of firmware; absent: there is none.
-    pub heavy: Option<ThermalStepModel>,
+section! {
+    /// Thermal properties of the drive as one body.
+    pub struct ThermalModel {
+        /// Temperature of the surroundings, degrees Celsius.
+        pub ambient_c: Sourced<u64> [0, 100],
+        /// Thermal resistance to the surroundings, thousandths of a kelvin per watt.
+        pub resistance_mk_per_w: Sourced<u64> [1, 1_000_000],
+        /// Heat capacity, thousandths of a joule per kelvin.
+        pub capacity_mj_per_k: Sourced<u64> [1, 1_000_000_000],
+        /// First threshold of firmware; absent: there is none.
+        pub light: Option<ThermalStepModel>,
+        /// Second threshold of firmware; absent: there is none.
+        pub heavy: Option<ThermalStepModel>,
+    }
 }
 
-/// A threshold at which firmware limits the rate of the host.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ThermalStepModel {
-    /// Temperature, degrees Celsius.
-    pub threshold_c: Sourced<u64>,
-    /// Degrees below it at which the limit ends.
-    pub hysteresis_c: Sourced<u64>,
-    /// Rate limit of data in each direction, bytes per second.
-    pub bytes_per_s: Sourced<u64>,
+section! {
+    /// A threshold at which firmware limits the rate of the host.
+    pub struct ThermalStepModel {
+        /// Temperature, degrees Celsius.
+        pub threshold_c: Sourced<u64>,
+        /// Degrees below it at which the limit ends.
+        pub hysteresis_c: Sourced<u64>,
+        /// Rate limit of data in each direction, bytes per second.
+        pub bytes_per_s: Sourced<u64>,
+    }
 }
 
-const AMBIENT_MAX_C: u64 = 100;
 const THRESHOLD_MAX_C: u64 = 200;
-const RESISTANCE_MAX_MK_PER_W: u64 = 1_000_000;
-const CAPACITY_MAX_MJ_PER_K: u64 = 1_000_000_000;
 const RATE_MIN_BYTES_PER_S: u64 = 1_000_000;
 const RATE_MAX_BYTES_PER_S: u64 = 1_000_000_000_000;
 
@@ -51,14 +47,11 @@ impl ThermalModel {
     /// A smaller drive warms up after a smaller volume, so that its curve has the same shape.
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         scale: Ratio,
     ) -> Result<thermal::ThermalModel, ModelError> {
         let ambient_c = self.ambient_c.value;
         let (resistance, capacity) = (self.resistance_mk_per_w.value, self.capacity_mj_per_k.value);
-        check.within("thermal.ambient_c", ambient_c, 0, AMBIENT_MAX_C)?;
-        check.within("thermal.resistance_mk_per_w", resistance, 1, RESISTANCE_MAX_MK_PER_W)?;
-        check.within("thermal.capacity_mj_per_k", capacity, 1, CAPACITY_MAX_MJ_PER_K)?;
         if check.model.power.is_none() {
             let rule = "heat comes from the power of the drive, and the model has no [power]";
             return check.fail("thermal.ambient_c", ambient_c, rule);
@@ -88,7 +81,7 @@ impl ThermalModel {
 impl ThermalStepModel {
     fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         section: &str,
         threshold_min_c: u64,
         rate_max: u64,
