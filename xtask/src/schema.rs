@@ -15,8 +15,7 @@ use crate::web;
 use crate::workspace::Workspace;
 
 /// The examples that write, in their order.
-const WRITERS: [&str; 4] =
-    ["drive_keys", "suite_catalogue", "workload_schema", "result_schema"];
+const WRITERS: [&str; 4] = ["drive_keys", "suite_catalogue", "workload_schema", "result_schema"];
 
 /// The verb `schema`.
 pub(crate) fn generate(workspace: &Workspace) -> Result<()> {

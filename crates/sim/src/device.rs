@@ -20,6 +20,7 @@ mod folding;
 mod gc;
 mod housekeeping;
 mod mapping;
+mod mechanisms;
 mod power;
 mod program;
 mod read;
@@ -32,13 +33,10 @@ use std::hint::cold_path;
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
-use crate::firmware::caps::{Bucket, CleaningStates, WearBudget, WriteCaps};
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::housekeeping::{Patrol, Refresh};
-use crate::firmware::idle_sort::Sorter;
 use crate::firmware::map_cache::MapCache;
-use crate::firmware::performance_mode::FastWrites;
 use crate::firmware::pslc::PslcCache;
 use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
@@ -58,14 +56,17 @@ use crate::host::queues::SubmissionQueues;
 use crate::host::transit::Transit;
 use crate::host::{Command, ControllerJob};
 use crate::mapping::MapLog;
+use crate::mechanism::idle_sort::Sorter;
+use crate::mechanism::thermal::Thermal;
+use crate::mechanism::throttle::Bucket;
 use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
 use crate::nand::programmed::ProgrammedUnits;
 use crate::nand::{DieOp, Nand};
 use crate::power::Power;
-use crate::power::thermal::Thermal;
 use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
+use mechanisms::Mechanisms;
 use timers::Timers;
 
 /// The errno of a command outside the drive or not aligned to its logical blocks (EINVAL).
@@ -78,12 +79,8 @@ pub struct Device<P: Probe = Silent> {
     now_ns: u64,
     commands: Commands,
     timers: Timers,
-    bucket: Option<Bucket>,
+    mechanisms: Mechanisms,
     write_rate: Option<Bucket>,
-    wear_budget: Option<WearBudget>,
-    write_caps: Option<WriteCaps>,
-    cleaning: Option<CleaningStates>,
-    fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
@@ -97,7 +94,6 @@ pub struct Device<P: Probe = Silent> {
     refresh: Option<Refresh>,
     sorter: Option<Sorter>,
     power: Option<Power>,
-    thermal: Option<Thermal>,
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
@@ -169,15 +165,8 @@ impl<P: Probe> Device<P> {
             now_ns: 0,
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
-            bucket: config.options.throttle.map(Bucket::new),
+            mechanisms: Mechanisms::new(&config.options, &config.geometry, queue_depth),
             write_rate: config.options.write_rate.map(Bucket::new),
-            wear_budget: config.options.wear_budget.map(WearBudget::new),
-            write_caps: config.options.write_caps.map(|plan| WriteCaps::new(plan, queue_depth)),
-            cleaning: config.options.cleaning_states.map(CleaningStates::new),
-            fast_writes: config
-                .options
-                .performance_mode
-                .map(|mode| FastWrites::new(mode, config.geometry.unit_pages)),
             cache: config.options.pslc.map(|pslc| PslcCache::new(pslc, ftl.cache_pages())),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
@@ -194,7 +183,6 @@ impl<P: Probe> Device<P> {
             refresh: None,
             sorter: config.options.idle_sort.map(|plan| Sorter::new(plan, &config.geometry)),
             power: config.power.map(|model| Power::new(model, 0)),
-            thermal: config.options.thermal.map(Thermal::new),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
@@ -261,7 +249,7 @@ impl<P: Probe> Device<P> {
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
         self.power = power;
-        self.thermal = thermal;
+        self.mechanisms.thermal = thermal;
         self.look_at_temperature();
         self.start_clock();
     }

@@ -5,13 +5,10 @@
 //! the decisions out.
 
 pub mod backlog;
-pub mod caps;
 pub mod compression;
 pub mod flush;
 pub mod housekeeping;
-pub mod idle_sort;
 pub mod map_cache;
-pub mod performance_mode;
 pub mod pslc;
 pub mod quiet_gc;
 pub mod read_ahead;

@@ -38,6 +38,8 @@ use crate::ftl::placement::Isolation;
 use crate::ftl::wear::Allocation;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
+use crate::mechanism::idle_sort::IdleSortSection;
+use crate::mechanism::mechanisms;
 use crate::nand::rank::ReadRank;
 use schema::{Field, Value, section};
 
@@ -54,75 +56,73 @@ pub struct ModelValue {
     pub inherited_from: Option<String>,
 }
 
-section! {
-    /// A drive as its file describes it.
-    pub struct Model {
-        /// Name for people.
-        pub name: String,
-        /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs.
-        pub capacity_gb: Sourced<u64> [1, 1_000_000],
-        /// The published facts, for lists and reports.
-        #[serde(default)]
-        pub facts: Facts,
-        /// Default host of measurements; absent: none.
-        pub host: Option<Sourced<String>>,
-        /// Path between host and drive.
-        pub interface: Interface,
-        /// Controller cost.
-        pub controller: Controller,
-        /// NAND array.
-        pub nand: NandModel,
-        /// Past of the drive; absent: it is new.
-        pub age: Option<AgeModel>,
-        /// Write buffer.
-        pub buffer: Buffer,
-        /// DRAM that caches reads; absent: none.
-        pub read_cache: Option<ReadCacheModel>,
-        /// Streams that are read ahead of the host; absent: none.
-        pub read_ahead: Option<ReadAheadModel>,
-        /// Power states and energy; absent: no energy is counted.
-        pub power: Option<PowerModel>,
-        /// Temperature and its limits; absent: no temperature is computed.
-        pub thermal: Option<ThermalModel>,
-        /// Garbage collection.
-        pub gc: GcModel,
-        /// Collection in the gaps of a busy host.
-        pub background_gc: Option<BackgroundGcModel>,
-        /// Collection while the host is away.
-        pub idle_gc: Option<IdleGcModel>,
-        /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
-        pub idle_sort: Option<IdleSortModel>,
-        /// A stream for cold data; absent: none.
-        pub streams: Option<StreamsModel>,
-        /// The map; absent: an entry of it stands for 4 KiB.
-        pub map: Option<MapModel>,
-        /// The part of the map in DRAM; absent: all of it is.
-        pub map_cache: Option<MapCacheModel>,
-        /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
-        pub mapping: Option<MappingModel>,
-        /// A cap on sustained host writes; absent: none.
-        pub throttle: Option<ThrottleModel>,
-        /// A budget of NAND programs; absent: the drive is never slowed down for its wear.
-        pub wear_budget: Option<WearBudgetModel>,
-        /// Caps on random or sequential writes; absent: none.
-        pub write_caps: Option<WriteCapsModel>,
-        /// Rates of random writes that depend on the reserve of erased superblocks; absent: none.
-        pub cleaning_states: Option<CleaningStatesModel>,
-        /// Fast writes into a drive that is less than half full; absent: none.
-        pub performance_mode: Option<PerformanceModeModel>,
-        /// Distribution of erases; absent: the superblock erased first comes first, and cold data
-        /// stays.
-        pub wear_leveling: Option<WearLevelingModel>,
-        /// Patrol reads, refresh and map flush; absent: none.
-        pub housekeeping: Option<HousekeepingModel>,
-        /// Parity over dies; absent: none.
-        pub parity: Option<ParityModel>,
-        /// A cache of blocks with one bit per cell; absent: none.
-        pub pslc: Option<PslcModel>,
-        /// A compressing controller; absent: data is stored uncompressed.
-        pub compression: Option<CompressionModel>,
-    }
+macro_rules! model {
+    ($($(#[doc = $about:literal])* $name:ident: $section:ty,)*) => {
+        section! {
+            /// A drive as its file describes it.
+            pub struct Model {
+                /// Name for people.
+                pub name: String,
+                /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs.
+                pub capacity_gb: Sourced<u64> [1, 1_000_000],
+                /// The published facts, for lists and reports.
+                #[serde(default)]
+                pub facts: Facts,
+                /// Default host of measurements; absent: none.
+                pub host: Option<Sourced<String>>,
+                /// Path between host and drive.
+                pub interface: Interface,
+                /// Controller cost.
+                pub controller: Controller,
+                /// NAND array.
+                pub nand: NandModel,
+                /// Past of the drive; absent: it is new.
+                pub age: Option<AgeModel>,
+                /// Write buffer.
+                pub buffer: Buffer,
+                /// DRAM that caches reads; absent: none.
+                pub read_cache: Option<ReadCacheModel>,
+                /// Streams that are read ahead of the host; absent: none.
+                pub read_ahead: Option<ReadAheadModel>,
+                /// Power states and energy; absent: no energy is counted.
+                pub power: Option<PowerModel>,
+                /// Garbage collection.
+                pub gc: GcModel,
+                /// Collection in the gaps of a busy host.
+                pub background_gc: Option<BackgroundGcModel>,
+                /// Collection while the host is away.
+                pub idle_gc: Option<IdleGcModel>,
+                /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
+                pub idle_sort: Option<IdleSortSection>,
+                /// A stream for cold data; absent: none.
+                pub streams: Option<StreamsModel>,
+                /// The map; absent: an entry of it stands for 4 KiB.
+                pub map: Option<MapModel>,
+                /// The part of the map in DRAM; absent: all of it is.
+                pub map_cache: Option<MapCacheModel>,
+                /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
+                pub mapping: Option<MappingModel>,
+                /// Distribution of erases; absent: the superblock erased first comes first, and cold data
+                /// stays.
+                pub wear_leveling: Option<WearLevelingModel>,
+                /// Patrol reads, refresh and map flush; absent: none.
+                pub housekeeping: Option<HousekeepingModel>,
+                /// Parity over dies; absent: none.
+                pub parity: Option<ParityModel>,
+                /// A cache of blocks with one bit per cell; absent: none.
+                pub pslc: Option<PslcModel>,
+                /// A compressing controller; absent: data is stored uncompressed.
+                pub compression: Option<CompressionModel>,
+                $(
+                    $(#[doc = $about])*
+                    pub $name: Option<$section>,
+                )*
+            }
+        }
+    };
 }
+
+mechanisms!(model);
 
 section! {
     /// The write buffer.

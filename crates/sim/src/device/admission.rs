@@ -8,9 +8,9 @@ use base::Data;
 
 use super::Device;
 use super::timers::Timer;
-use crate::firmware::caps::throttle::Bucket;
 use crate::firmware::pslc::PslcCache;
 use crate::ftl::StreamId;
+use crate::mechanism::throttle::Bucket;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -135,7 +135,7 @@ impl<P: Probe> Device<P> {
             self.room_pages(stream)
         };
         let one_by_one = page_granules > 1
-            || self.bucket.is_some()
+            || self.mechanisms.throttle.is_some()
             || self.write_rate.is_some()
             || self.cache.as_ref().is_some_and(PslcCache::limits_direct_writes);
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
@@ -152,7 +152,7 @@ impl<P: Probe> Device<P> {
     fn have_buckets_page(&mut self) -> bool {
         let now_ns = self.now_ns;
         let opens_ns = |bucket: &Bucket| bucket.opens_ns(now_ns);
-        let cap_ns = self.bucket.as_ref().map_or(0, opens_ns);
+        let cap_ns = self.mechanisms.throttle.as_ref().map_or(0, opens_ns);
         let rate_ns = self.write_rate_now().as_deref().map_or(0, opens_ns);
         let opens_ns = cap_ns.max(rate_ns);
         if opens_ns > now_ns {
@@ -184,7 +184,7 @@ impl<P: Probe> Device<P> {
         if let Some(cache) = &mut self.cache {
             cache.note_placed(stream, now_ns, host_pages);
         }
-        if let Some(bucket) = &mut self.bucket {
+        if let Some(bucket) = &mut self.mechanisms.throttle {
             bucket.take(now_ns, host_pages);
         }
         if let Some(bucket) = self.write_rate_now() {
@@ -202,7 +202,7 @@ impl<P: Probe> Device<P> {
         let is_open = self.pacing.host_may_open(free_superblocks)
             && self.ftl.open_superblock(stream)
             || self.ftl.turn_to_room(stream);
-        if is_open && self.fast_writes.is_some() {
+        if is_open && self.mechanisms.performance_mode.is_some() {
             self.host_opened();
         }
         is_open

@@ -26,10 +26,10 @@
 use serde::Deserialize;
 
 use crate::firmware::backlog::Backlog;
-use crate::firmware::caps::throttle::{Bucket, Throttle};
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
+use crate::mechanism::throttle::{Bucket, Throttle};
 
 /// The behaviour of a host write when the cache is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]

@@ -3,17 +3,11 @@
 use base::Ratio;
 
 use super::check::CrossCheck;
-use super::schema::Field;
-use super::section::{caps, compression, map, parity};
+use super::schema::{Check, Field};
+use super::section::{compression, map, parity};
 use super::{Model, ModelError};
-use crate::firmware::caps::cleaning_states::CleaningPlan;
-use crate::firmware::caps::throttle::Throttle;
-use crate::firmware::caps::wear_budget::WearPlan;
-use crate::firmware::caps::write_caps::CapsPlan;
 use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
-use crate::firmware::idle_sort::IdleSort;
 use crate::firmware::map_cache::MapCacheShape;
-use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
 use crate::firmware::read_ahead::ReadAheadPlan;
@@ -29,9 +23,13 @@ use crate::host::limits::InterfaceLimits;
 use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
 use crate::mapping::MappingShape;
+use crate::mechanism::basis::{Basis, Section};
+use crate::mechanism::idle_sort::IdleSort;
+use crate::mechanism::mechanisms;
+use crate::mechanism::throttle::Throttle;
+use crate::mechanism::write_caps::CapsPlan;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
-use crate::power::thermal::ThermalModel;
 
 /// The configuration of the simulation: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -76,61 +74,71 @@ pub struct Config {
     pub seed: u64,
 }
 
-/// The optional features apart from power states; a default drive has none of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Options {
-    /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
-    pub nand_features: NandFeatures,
-    /// Pages of the read cache; 0: none.
-    pub read_cache_pages: u32,
-    /// Streams that are read ahead of the host, or `None` if there are none.
-    pub read_ahead: Option<ReadAheadPlan>,
-    /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
-    pub background_gc: Option<BackgroundGc>,
-    /// Collection while the host is away, or `None` if the drive does not do that.
-    pub idle_gc: Option<IdleGc>,
-    /// Rewriting of what lies scattered while the host is away, or `None` if it stays as it is.
-    pub idle_sort: Option<IdleSort>,
-    /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
-    pub quantum: Option<Quantum>,
-    /// The limit of the host's writes under `rate` pacing, or `None` under others.
-    pub write_rate: Option<Throttle>,
-    /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
-    pub cold: Option<ColdPolicy>,
-    /// The part of the map at hand, or `None` if all of it is.
-    pub map_cache: Option<MapCacheShape>,
-    /// Placement handles, or `None` if all data of the host goes to one stream.
-    pub placement: Option<Placement>,
-    /// Journal and checkpoints of the map, or `None` if the drive does not write them.
-    pub mapping: Option<MappingShape>,
-    /// The cap on sustained host writes, or `None` if there is none.
-    pub throttle: Option<Throttle>,
-    /// Thermal properties and limits, or `None` if no temperature is computed.
-    pub thermal: Option<ThermalModel>,
-    /// The budget of NAND programs, or `None` if there is none.
-    pub wear_budget: Option<WearPlan>,
-    /// Caps on random or sequential writes, or `None` if there are none.
-    pub write_caps: Option<CapsPlan>,
-    /// Rates of random writes that depend on the reserve of erased superblocks, or `None` if there are none.
-    pub cleaning_states: Option<CleaningPlan>,
-    /// Fast writes into a drive that is less than half full, or `None` if there are none.
-    pub performance_mode: Option<PerformanceMode>,
-    /// Time from one patrolled unit to the next, or `None` if there is no patrol.
-    pub patrol_interval_ns: Option<u64>,
-    /// Age and rate of refresh, or `None` if data stays.
-    pub refresh: Option<RefreshPlan>,
-    /// Period and size of flushes of the map, or `None` if the clock asks for none.
-    pub map_flush: Option<MapFlush>,
-    /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
-    /// there is no limit.
-    pub spread_max: Option<u32>,
-    /// A cache of blocks with one bit per cell, or `None` if there is none.
-    pub pslc: Option<Pslc>,
-    /// Stages between program and drive.
-    pub stages: Stages,
-    /// Processors of the controller beyond the first.
-    pub more_processors: u32,
+macro_rules! options {
+    ($($(#[doc = $about:literal])* $name:ident: $section:ty,)*) => {
+        /// The optional features apart from power states; a default drive has none of them.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub struct Options {
+            /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
+            pub nand_features: NandFeatures,
+            /// Pages of the read cache; 0: none.
+            pub read_cache_pages: u32,
+            /// Streams that are read ahead of the host, or `None` if there are none.
+            pub read_ahead: Option<ReadAheadPlan>,
+            /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
+            pub background_gc: Option<BackgroundGc>,
+            /// Collection while the host is away, or `None` if the drive does not do that.
+            pub idle_gc: Option<IdleGc>,
+            /// Rewriting of what lies scattered while the host is away, or `None` if it stays as it is.
+            pub idle_sort: Option<IdleSort>,
+            /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
+            pub quantum: Option<Quantum>,
+            /// The limit of the host's writes under `rate` pacing, or `None` under others.
+            pub write_rate: Option<Throttle>,
+            /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
+            pub cold: Option<ColdPolicy>,
+            /// The part of the map at hand, or `None` if all of it is.
+            pub map_cache: Option<MapCacheShape>,
+            /// Placement handles, or `None` if all data of the host goes to one stream.
+            pub placement: Option<Placement>,
+            /// Journal and checkpoints of the map, or `None` if the drive does not write them.
+            pub mapping: Option<MappingShape>,
+            $(
+                $(#[doc = $about])*
+                pub $name: Option<<$section as Section>::Plan>,
+            )*
+            /// Time from one patrolled unit to the next, or `None` if there is no patrol.
+            pub patrol_interval_ns: Option<u64>,
+            /// Age and rate of refresh, or `None` if data stays.
+            pub refresh: Option<RefreshPlan>,
+            /// Period and size of flushes of the map, or `None` if the clock asks for none.
+            pub map_flush: Option<MapFlush>,
+            /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
+            /// there is no limit.
+            pub spread_max: Option<u32>,
+            /// A cache of blocks with one bit per cell, or `None` if there is none.
+            pub pslc: Option<Pslc>,
+            /// Stages between program and drive.
+            pub stages: Stages,
+            /// Processors of the controller beyond the first.
+            pub more_processors: u32,
+        }
+
+        impl Options {
+            /// Resolves the sections of the mechanisms that a model has.
+            fn resolve_mechanisms(
+                &mut self,
+                model: &Model,
+                basis: &Basis<'_>,
+            ) -> Result<(), ModelError> {
+                $(self.$name = optional(&model.$name, |section| section.resolve(basis))?;)*
+                Ok(())
+            }
+        }
+    };
 }
+
+mechanisms!(options);
 
 impl Config {
     /// The same drive behind a host, which may take more commands than the drive does.
@@ -327,7 +335,19 @@ fn options(
     let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
     let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check, geometry))?;
     let wear = model.wear_leveling.as_ref();
-    Ok(Options {
+    let handles = model.interface.placement_handles.as_ref();
+    let basis = Basis {
+        check: Check { name: &model.name },
+        scale,
+        geometry,
+        free_low: model.gc.free_low.value,
+        program_ns: model.nand.program_ns.value,
+        placement_handles: handles.map_or(1, |handles| handles.value),
+        has_power: model.power.is_some(),
+        has_compression: model.compression.is_some(),
+        has_cleaning_states: model.cleaning_states.is_some(),
+    };
+    let mut options = Options {
         nand_features: NandFeatures {
             slc: model.pslc.as_ref().map(|pslc| pslc.timing(check, pages)),
             ..check.nand_features(geometry, pages)?
@@ -336,20 +356,13 @@ fn options(
         read_ahead: optional(&model.read_ahead, |ahead| ahead.resolve(check))?,
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
         idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
-        idle_sort: optional(&model.idle_sort, |sort| sort.resolve(check, geometry))?,
+        idle_sort: optional(&model.idle_sort, |sort| sort.resolve(&basis))?,
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         placement: check.placement()?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
-        throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
-        thermal: optional(&model.thermal, |thermal| thermal.resolve(check, scale))?,
-        wear_budget: optional(&model.wear_budget, |budget| budget.resolve(check, scale, geometry))?,
-        write_caps: optional(&model.write_caps, |caps| caps.resolve(check, scale))?
-            .or_else(|| caps::write_caps::without_section(check)),
-        cleaning_states: optional(&model.cleaning_states, |states| states.resolve(check))?,
-        performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
         patrol_interval_ns: model
             .housekeeping
             .as_ref()
@@ -370,7 +383,13 @@ fn options(
             .processors
             .as_ref()
             .map_or(0, |processors| processors.value - 1),
-    })
+        ..Options::default()
+    };
+    options.resolve_mechanisms(model, &basis)?;
+    if options.cleaning_states.is_some() {
+        options.write_caps.get_or_insert(CapsPlan::NO_CAP);
+    }
+    Ok(options)
 }
 
 /// Resolves an optional section of the model.

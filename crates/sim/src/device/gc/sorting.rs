@@ -3,9 +3,9 @@
 use crate::device::Device;
 use crate::device::timers::Timer;
 use crate::events::NEVER;
-use crate::firmware::idle_sort::{Sorter, can_move};
 use crate::ftl::StreamId;
 use crate::host::ControllerJob;
+use crate::mechanism::idle_sort::{Sorter, can_move};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 

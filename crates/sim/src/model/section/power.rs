@@ -1,13 +1,9 @@
 //! `[power]`: power states and energy per operation.
 
-mod thermal;
-
 use crate::model::check::CrossCheck;
 use crate::model::schema::{HOUR_NS, section};
 use crate::model::{ModelError, Sourced};
 use crate::power;
-
-pub use thermal::{ThermalModel, ThermalStepModel};
 
 const KILOWATT_MW: u64 = 1_000_000;
 const JOULE_NJ: u64 = 1_000_000_000;

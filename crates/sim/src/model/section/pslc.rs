@@ -1,8 +1,8 @@
 //! `[pslc]`: a cache of blocks with one bit per cell.
 
-use crate::firmware::caps::throttle::Throttle;
 use crate::firmware::pslc::{Pslc, WhenFull};
 use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::mechanism::throttle::Throttle;
 use crate::model::check::CrossCheck;
 use crate::model::schema::{HOUR_NS, TB_PER_S, section};
 use crate::model::{ModelError, Sourced};

@@ -3,9 +3,9 @@
 
 use base::Ratio;
 
-use crate::firmware::caps::throttle::Throttle;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::mechanism::throttle::Throttle;
 use crate::model::check::CrossCheck;
 use crate::model::{GcModel, ModelError};
 
