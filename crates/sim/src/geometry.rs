@@ -98,7 +98,7 @@ pub struct Geometry {
     /// Physical pages of a logical page of incompressible data: 1, more on a drive that compresses.
     pub page_granules: u32,
     /// Number of superblocks, the last ones, that serve only as pSLC cache; see
-    /// [`crate::firmware::pslc`].
+    /// [`crate::mechanism::pslc`].
     pub cache_superblocks: u32,
     /// Units of a superblock to write while it serves as cache; 0: the drive has none.
     pub cache_units: u32,

@@ -29,7 +29,6 @@ pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
 pub use schema::{Key, Kind, ModelError};
 pub use section::*;
 
-use crate::firmware::pslc::WhenFull;
 use crate::ftl::cleaners::VictimScope;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
@@ -39,7 +38,11 @@ use crate::ftl::wear::Allocation;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
 use crate::mechanism::idle_sort::IdleSortSection;
+use crate::mechanism::map_cache::MapCacheSection;
 use crate::mechanism::mechanisms;
+use crate::mechanism::pslc::{PslcSection, WhenFull};
+use crate::mechanism::quiet_gc::{BackgroundGcSection, IdleGcSection};
+use crate::mechanism::read_ahead::ReadAheadSection;
 use crate::nand::rank::ReadRank;
 use schema::{Field, Value, section};
 
@@ -83,15 +86,15 @@ macro_rules! model {
                 /// DRAM that caches reads; absent: none.
                 pub read_cache: Option<ReadCacheModel>,
                 /// Streams that are read ahead of the host; absent: none.
-                pub read_ahead: Option<ReadAheadModel>,
+                pub read_ahead: Option<ReadAheadSection>,
                 /// Power states and energy; absent: no energy is counted.
                 pub power: Option<PowerModel>,
                 /// Garbage collection.
                 pub gc: GcModel,
                 /// Collection in the gaps of a busy host.
-                pub background_gc: Option<BackgroundGcModel>,
+                pub background_gc: Option<BackgroundGcSection>,
                 /// Collection while the host is away.
-                pub idle_gc: Option<IdleGcModel>,
+                pub idle_gc: Option<IdleGcSection>,
                 /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
                 pub idle_sort: Option<IdleSortSection>,
                 /// A stream for cold data; absent: none.
@@ -99,7 +102,7 @@ macro_rules! model {
                 /// The map; absent: an entry of it stands for 4 KiB.
                 pub map: Option<MapModel>,
                 /// The part of the map in DRAM; absent: all of it is.
-                pub map_cache: Option<MapCacheModel>,
+                pub map_cache: Option<MapCacheSection>,
                 /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
                 pub mapping: Option<MappingModel>,
                 /// Distribution of erases; absent: the superblock erased first comes first, and cold data
@@ -110,7 +113,7 @@ macro_rules! model {
                 /// Parity over dies; absent: none.
                 pub parity: Option<ParityModel>,
                 /// A cache of blocks with one bit per cell; absent: none.
-                pub pslc: Option<PslcModel>,
+                pub pslc: Option<PslcSection>,
                 /// A compressing controller; absent: data is stored uncompressed.
                 pub compression: Option<CompressionModel>,
                 $(

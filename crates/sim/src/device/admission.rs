@@ -8,8 +8,8 @@ use base::Data;
 
 use super::Device;
 use super::timers::Timer;
-use crate::firmware::pslc::PslcCache;
 use crate::ftl::StreamId;
+use crate::mechanism::pslc::PslcCache;
 use crate::mechanism::throttle::Bucket;
 use crate::probe::Probe;
 

@@ -5,9 +5,9 @@ use base::Nanos;
 use super::Device;
 use super::timers::Timer;
 use crate::events::NEVER;
-use crate::firmware::quiet_gc::IdleGc;
 use crate::ftl::StreamId;
 use crate::mechanism::performance_mode::{Opened, oldest_fast};
+use crate::mechanism::quiet_gc::IdleGc;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {

@@ -1,9 +1,9 @@
 //! Whole-device invariants, for tests and fuzzers: slow, complete.
 
 use super::Device;
-use crate::firmware::map_cache::MapCache;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
 use crate::mapping::MapLog;
+use crate::mechanism::map_cache::MapCache;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {

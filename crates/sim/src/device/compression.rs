@@ -1,9 +1,9 @@
 //! The drive with pages of different sizes: placing and reading compressed pages.
 
 use super::Device;
-use crate::firmware::read_ahead::Run;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::{NO_PAGE, StreamId};
+use crate::mechanism::read_ahead::Run;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {

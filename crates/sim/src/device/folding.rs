@@ -1,6 +1,6 @@
 //! The drive with its pSLC cache: opening and folding; see [`PslcCache`].
 //!
-//! [`PslcCache`]: crate::firmware::pslc::PslcCache
+//! [`PslcCache`]: crate::mechanism::pslc::PslcCache
 
 use super::Device;
 use crate::ftl::StreamId;

@@ -16,9 +16,9 @@ use std::ops::Range;
 use base::OpKind;
 
 use super::Device;
-use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::NO_PAGE;
+use crate::mechanism::read_ahead::ReadAhead;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 

@@ -8,7 +8,11 @@
 pub mod basis;
 pub mod cleaning_states;
 pub mod idle_sort;
+pub mod map_cache;
 pub mod performance_mode;
+pub mod pslc;
+pub mod quiet_gc;
+pub mod read_ahead;
 pub mod thermal;
 pub mod throttle;
 pub mod wear_budget;

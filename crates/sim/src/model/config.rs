@@ -7,10 +7,6 @@ use super::schema::{Check, Field};
 use super::section::{compression, map, parity};
 use super::{Model, ModelError};
 use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
-use crate::firmware::map_cache::MapCacheShape;
-use crate::firmware::pslc::Pslc;
-use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
-use crate::firmware::read_ahead::ReadAheadPlan;
 use crate::ftl::cleaners::{CLEANING_GROUPS_MAX, VictimScope};
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
@@ -23,9 +19,13 @@ use crate::host::limits::InterfaceLimits;
 use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
 use crate::mapping::MappingShape;
-use crate::mechanism::basis::{Basis, Section};
+use crate::mechanism::basis::{Basis, Blocks, Section};
 use crate::mechanism::idle_sort::IdleSort;
+use crate::mechanism::map_cache::MapCacheShape;
 use crate::mechanism::mechanisms;
+use crate::mechanism::pslc::Pslc;
+use crate::mechanism::quiet_gc::{BackgroundGc, IdleGc};
+use crate::mechanism::read_ahead::ReadAheadPlan;
 use crate::mechanism::throttle::Throttle;
 use crate::mechanism::write_caps::CapsPlan;
 use crate::nand::{NandFeatures, NandTiming};
@@ -272,6 +272,20 @@ fn scaled_shape(model: &Model, scale: Ratio) -> (u32, u32) {
     (scaled_pages, scaled_blocks)
 }
 
+/// The blocks of a drive and those that the scale leaves.
+fn block_counts(model: &Model, scale: Ratio) -> Blocks {
+    let nand = &model.nand;
+    let (scaled_pages, scaled_per_plane) = scaled_shape(model, scale);
+    Blocks {
+        per_plane: nand.blocks_per_plane.value,
+        scaled_per_plane,
+        pages: nand.pages_per_block.value,
+        scaled_pages,
+        reserved: nand.reserved_superblocks.value,
+        plane_groups: nand.plane_groups().1,
+    }
+}
+
 pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError> {
     let check = CrossCheck::new(model);
     check.ranges()?;
@@ -340,27 +354,31 @@ fn options(
         check: Check { name: &model.name },
         scale,
         geometry,
+        blocks: block_counts(model, scale),
         free_low: model.gc.free_low.value,
+        free_high: model.gc.free_high.value,
+        reserve_free: model.cleaning_states.as_ref().map(|states| states.reserve_free.value),
         program_ns: model.nand.program_ns.value,
         placement_handles: handles.map_or(1, |handles| handles.value),
         has_power: model.power.is_some(),
         has_compression: model.compression.is_some(),
-        has_cleaning_states: model.cleaning_states.is_some(),
+        has_mapping: model.mapping.is_some(),
+        has_pslc: model.pslc.is_some(),
     };
     let mut options = Options {
         nand_features: NandFeatures {
-            slc: model.pslc.as_ref().map(|pslc| pslc.timing(check, pages)),
+            slc: model.pslc.as_ref().map(|pslc| pslc.timing(basis.blocks)),
             ..check.nand_features(geometry, pages)?
         },
         read_cache_pages: read_cache_pages.unwrap_or(0),
-        read_ahead: optional(&model.read_ahead, |ahead| ahead.resolve(check))?,
-        background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
-        idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
+        read_ahead: optional(&model.read_ahead, |section| section.resolve(&basis))?,
+        background_gc: optional(&model.background_gc, |section| section.resolve(&basis))?,
+        idle_gc: optional(&model.idle_gc, |section| section.resolve(&basis))?,
         idle_sort: optional(&model.idle_sort, |sort| sort.resolve(&basis))?,
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
-        map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
+        map_cache: optional(&model.map_cache, |section| section.resolve(&basis))?,
         placement: check.placement()?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         patrol_interval_ns: model
@@ -372,7 +390,7 @@ fn options(
         map_flush: optional(&model.housekeeping, |keep| keep.map_flush(check, scale, geometry))?
             .flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
-        pslc: optional(&model.pslc, |pslc| pslc.resolve(check, scale, geometry))?,
+        pslc: optional(&model.pslc, |section| section.resolve(&basis))?,
         stages: Stages {
             host: None,
             pipeline: model.controller.pipeline(),
@@ -557,7 +575,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         cache_units: 0,
     };
     if let Some(pslc) = &model.pslc {
-        pslc.shape(check, &mut geometry, (pages_per_block, blocks), kept)?;
+        pslc.shape(check, &mut geometry, block_counts(model, scale), kept)?;
     }
     geometry.page_number_bytes = number_bytes(geometry.physical_pages());
     compression::superblock_holds_gaps(check, &geometry)?;

@@ -1,10 +1,10 @@
 //! Work of the firmware that goes before the host's writes: the host waits where that is late.
 
 use crate::device::Device;
-use crate::firmware::pslc::PslcCache;
 use crate::ftl::collector::Collector;
 use crate::ftl::pacing::Bursts;
 use crate::mechanism::performance_mode::{FastWrites, oldest_fast};
+use crate::mechanism::pslc::PslcCache;
 use crate::probe::Probe;
 
 /// Whether the host has to wait for the debts of a collector, which saves them up where it works in bursts.

@@ -4,10 +4,10 @@ use base::Nanos;
 
 use crate::device::Device;
 use crate::events::NEVER;
-use crate::firmware::map_cache::MapCache;
-use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::StreamId;
+use crate::mechanism::map_cache::MapCache;
+use crate::mechanism::read_ahead::ReadAhead;
 use crate::nand::aging::past::Past;
 use crate::probe::Probe;
 

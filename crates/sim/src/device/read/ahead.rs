@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::device::Device;
-use crate::firmware::read_ahead::{ReadAhead, Refill};
+use crate::mechanism::read_ahead::{ReadAhead, Refill};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 

@@ -9,8 +9,8 @@ use base::OpKind;
 
 use crate::device::Device;
 use crate::device::timers::Timer;
-use crate::firmware::map_cache::{Found, MapCache};
 use crate::ftl::StreamId;
+use crate::mechanism::map_cache::{Found, MapCache};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 

@@ -2,7 +2,5 @@
 
 mod housekeeping;
 mod quantum;
-mod quiet_gc;
 
 pub use housekeeping::HousekeepingModel;
-pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
