@@ -240,17 +240,14 @@ impl Arrays {
         self.aging.as_ref()
     }
 
-    /// Wears every block by more cycles; false if the drive does not wear.
-    pub(super) fn wear(&mut self, cycles: u32) -> bool {
-        let past = Past { cycles, ..Past::default() };
+    /// Adds a past to blocks and data at work; false if the drive has none.
+    pub(super) fn add_past(&mut self, past: Past) -> bool {
         self.aging.as_mut().map(|aging| aging.add(past)).is_some()
     }
 
-    /// Adds a past to blocks and data; registers lose their content.
+    /// The same without power: registers lose their content.
     pub(super) fn age(&mut self, past: Past) {
-        if let Some(aging) = &mut self.aging {
-            aging.add(past);
-        }
+        self.add_past(past);
         if let Some(registers) = &mut self.registers {
             registers.clear_all();
         }

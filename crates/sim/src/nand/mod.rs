@@ -143,12 +143,12 @@ impl Nand {
         self.arrays.set_fast(superblocks);
     }
 
-    /// Wears every block by more cycles; false if the drive does not wear.
-    pub fn wear(&mut self, cycles: u32) -> bool {
-        self.arrays.wear(cycles)
+    /// Adds a past to blocks and data at work; false if the model has neither `[nand.retry]` nor `[nand.wear]`.
+    pub fn add_past(&mut self, past: Past) -> bool {
+        self.arrays.add_past(past)
     }
 
-    /// Adds a past to blocks and data; registers lose their content.
+    /// The same without power: registers lose their content.
     pub fn age(&mut self, past: Past) {
         self.arrays.age(past);
     }

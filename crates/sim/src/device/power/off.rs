@@ -28,7 +28,7 @@ impl<P: Probe> Device<P> {
 
     /// Wears every block by more cycles; false if the model has neither `[nand.retry]` nor `[nand.wear]`.
     pub fn wear(&mut self, cycles: u32) -> bool {
-        self.nand.wear(cycles)
+        self.nand.add_past(Past { cycles, ..Past::default() })
     }
 
     /// Forgets what was read, and lets every changed segment of the map leave its cache.
