@@ -3,28 +3,30 @@
 use base::Ratio;
 
 use crate::geometry::Geometry;
-use crate::model::schema::{Check, ModelError};
+use crate::model::schema::{Check, Field, Found, ModelError};
 
-/// The rest of a model, as far as mechanisms depend on it.
+/// The rest of a drive, as far as mechanisms depend on it.
 pub struct Basis<'a> {
     pub(crate) check: Check<'a>,
     pub(crate) scale: Ratio,
     pub(crate) geometry: &'a Geometry,
     pub(crate) blocks: Blocks,
-    /// `gc.free_low`.
-    pub(crate) free_low: u32,
-    /// `gc.free_high`.
-    pub(crate) free_high: u32,
-    /// `cleaning_states.reserve_free`.
-    pub(crate) reserve_free: Option<u32>,
-    /// `nand.program_ns`.
-    pub(crate) program_ns: u64,
-    /// `interface.placement_handles`.
-    pub(crate) placement_handles: u32,
-    pub(crate) has_power: bool,
-    pub(crate) has_compression: bool,
-    pub(crate) has_mapping: bool,
-    pub(crate) has_pslc: bool,
+    pub(crate) model: &'a dyn Field,
+}
+
+impl Basis<'_> {
+    /// Whether the model has a section or a key of this dotted name.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.model.find(key).is_some()
+    }
+
+    /// The number under a dotted name, or `None` if the model has none.
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
+        match self.model.find(key)? {
+            Found::Number(number) => Some(number),
+            Found::Other => None,
+        }
+    }
 }
 
 /// Blocks of a drive before and after its scale.

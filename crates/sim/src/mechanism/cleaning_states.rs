@@ -56,12 +56,13 @@ impl Section for CleaningStatesSection {
     fn resolve(&self, basis: &Basis<'_>) -> Result<CleaningPlan, ModelError> {
         let [starved_free, balance_free, reserve_free] =
             [&self.starved_free, &self.balance_free, &self.reserve_free].map(|level| level.value);
+        let free_low = basis.number("gc.free_low").unwrap_or(0);
         for (key, value, min) in [
-            ("cleaning_states.starved_free", starved_free, basis.free_low),
-            ("cleaning_states.balance_free", balance_free, starved_free.saturating_add(1)),
-            ("cleaning_states.reserve_free", reserve_free, balance_free.saturating_add(1)),
+            ("cleaning_states.starved_free", starved_free, free_low),
+            ("cleaning_states.balance_free", balance_free, u64::from(starved_free) + 1),
+            ("cleaning_states.reserve_free", reserve_free, u64::from(balance_free) + 1),
         ] {
-            basis.check.within(key, value.into(), min.into(), 1 << 20)?;
+            basis.check.within(key, value.into(), min, 1 << 20)?;
         }
         Ok(CleaningPlan {
             starved_free,

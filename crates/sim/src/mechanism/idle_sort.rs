@@ -52,10 +52,11 @@ impl Section for IdleSortSection {
         const STRETCH: &str = "idle_sort.stretch_bytes";
         let stretch_bytes = self.stretch_bytes.value;
         check.within(STRETCH, stretch_bytes, geometry.page_bytes.into(), 1 << 24)?;
+        let handles = basis.number("interface.placement_handles");
         for (section, is_there) in [
             ("nand.die_groups", geometry.die_groups > 1),
-            ("[compression]", basis.has_compression),
-            ("interface.placement_handles", basis.placement_handles > 1),
+            ("[compression]", basis.has("compression")),
+            ("interface.placement_handles", handles.is_some_and(|handles| handles > 1)),
         ] {
             if is_there {
                 let rule = format!("re-sorting does not go together with {section}");

@@ -88,7 +88,7 @@ impl Section for MapCacheSection {
         let bytes = self.bytes.value;
         check.within("map_cache.bytes", bytes, page_bytes, 1 << 40)?;
         for (section, is_there) in
-            [("[mapping]", basis.has_mapping), ("[compression]", basis.has_compression)]
+            [("[mapping]", basis.has("mapping")), ("[compression]", basis.has("compression"))]
         {
             if is_there {
                 let rule = format!("a drive with {section} has all of its map in DRAM");
@@ -96,7 +96,7 @@ impl Section for MapCacheSection {
             }
         }
         let in_pslc = self.in_pslc.as_ref().is_some_and(|in_pslc| in_pslc.value);
-        if in_pslc && !basis.has_pslc {
+        if in_pslc && !basis.has("pslc") {
             let rule = "it goes with a pSLC cache, [pslc]";
             return check.fail("map_cache.in_pslc", in_pslc, rule);
         }

@@ -67,12 +67,8 @@ impl Section for PerformanceModeSection {
     fn resolve(&self, basis: &Basis<'_>) -> Result<PerformanceMode, ModelError> {
         let pages_per_s = self.reorganise_pages_per_s.value;
         let fill_percent = self.fill_percent.value;
-        basis.check.within(
-            "performance_mode.program_ns",
-            self.program_ns.value,
-            1,
-            basis.program_ns,
-        )?;
+        let normal_ns = basis.number("nand.program_ns").unwrap_or(0);
+        basis.check.within("performance_mode.program_ns", self.program_ns.value, 1, normal_ns)?;
         let priority_percent =
             self.reorganise_priority_percent.as_ref().map_or(100, |share| share.value);
         Ok(PerformanceMode {

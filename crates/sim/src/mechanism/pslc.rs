@@ -193,7 +193,9 @@ impl Section for PslcSection {
             return basis.check.fail("pslc.bytes", self.bytes.value, rule);
         }
         // Those that collection and the states of cleaning work towards are not lent.
-        let kept_free = basis.free_high.max(basis.reserve_free.unwrap_or(0));
+        let kept_free =
+            basis.number("gc.free_high").max(basis.number("cleaning_states.reserve_free"));
+        let kept_free = kept_free.unwrap_or(0) as u32;
         Ok(Pslc {
             only_below_bytes,
             borrow_above: self.borrows.value.then_some(kept_free.saturating_add(1)),

@@ -67,7 +67,7 @@ pub struct IdleGc {
 
 /// A target must lie above the level of the host's own collection and within the spare space.
 fn check_target(basis: &Basis<'_>, key: &str, value: u32) -> Result<(), ModelError> {
-    let min = u64::from(basis.free_high) + 1;
+    let min = basis.number("gc.free_high").unwrap_or(0) + 1;
     let max = basis.geometry.spare_superblocks() / u64::from(basis.geometry.cleaning_groups);
     if (min..=max).contains(&u64::from(value)) {
         return Ok(());

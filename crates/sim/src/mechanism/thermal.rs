@@ -88,7 +88,7 @@ impl Section for ThermalSection {
         let check = &basis.check;
         let ambient_c = self.ambient_c.value;
         let (resistance, capacity) = (self.resistance_mk_per_w.value, self.capacity_mj_per_k.value);
-        if !basis.has_power {
+        if !basis.has("power") {
             let rule = "heat comes from the power of the drive, and the model has no [power]";
             return check.fail("thermal.ambient_c", ambient_c, rule);
         }

@@ -62,7 +62,7 @@ impl Section for WriteCapsSection {
             let rule = "it goes with write_caps.random_iops";
             return basis.check.fail("write_caps.random_burst_commands", burst_commands, rule);
         }
-        let is_needed = basis.reserve_free.is_some();
+        let is_needed = basis.has("cleaning_states");
         if random_command_ns == 0 && sequential_bytes_per_s.is_none() && !is_needed {
             let rule = "a cap goes with it: write_caps.random_iops, \
                         write_caps.sequential_bytes_per_s or [cleaning_states]";

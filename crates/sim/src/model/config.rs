@@ -349,21 +349,12 @@ fn options(
     let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
     let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check, geometry))?;
     let wear = model.wear_leveling.as_ref();
-    let handles = model.interface.placement_handles.as_ref();
     let basis = Basis {
         check: Check { name: &model.name },
         scale,
         geometry,
         blocks: block_counts(model, scale),
-        free_low: model.gc.free_low.value,
-        free_high: model.gc.free_high.value,
-        reserve_free: model.cleaning_states.as_ref().map(|states| states.reserve_free.value),
-        program_ns: model.nand.program_ns.value,
-        placement_handles: handles.map_or(1, |handles| handles.value),
-        has_power: model.power.is_some(),
-        has_compression: model.compression.is_some(),
-        has_mapping: model.mapping.is_some(),
-        has_pslc: model.pslc.is_some(),
+        model,
     };
     let mut options = Options {
         nand_features: NandFeatures {

@@ -173,7 +173,9 @@ impl Value for String {}
 /// A field of a section: a value or a section of its own.
 pub(crate) trait Field {
     /// Adds the key to a list, or the keys of the section of this name.
-    fn list(key: Key, keys: &mut Vec<Key>);
+    fn list(key: Key, keys: &mut Vec<Key>)
+    where
+        Self: Sized;
 
     /// Refuses a number outside the range of its key.
     fn check(
@@ -182,6 +184,18 @@ pub(crate) trait Field {
         range: Option<(u64, u64)>,
         check: &Check<'_>,
     ) -> Result<(), ModelError>;
+
+    /// The value under a dotted name, which is empty for the field itself; `None` if it is absent.
+    fn find(&self, key: &str) -> Option<Found>;
+}
+
+/// A value that a model has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A number.
+    Number(u64),
+    /// A flag, a word or a section.
+    Other,
 }
 
 impl<T: Value> Field for Sourced<T> {
@@ -200,6 +214,11 @@ impl<T: Value> Field for Sourced<T> {
             _ => Ok(()),
         }
     }
+
+    fn find(&self, key: &str) -> Option<Found> {
+        debug_assert!(key.is_empty(), "a value has no key {key}");
+        Some(self.value.number().map_or(Found::Other, Found::Number))
+    }
 }
 
 impl<F: Field> Field for Option<F> {
@@ -214,6 +233,10 @@ impl<F: Field> Field for Option<F> {
         check: &Check<'_>,
     ) -> Result<(), ModelError> {
         self.as_ref().map_or(Ok(()), |field| field.check(key, range, check))
+    }
+
+    fn find(&self, key: &str) -> Option<Found> {
+        self.as_ref()?.find(key)
     }
 }
 
@@ -230,6 +253,10 @@ macro_rules! description {
                 _: &Check<'_>,
             ) -> Result<(), ModelError> {
                 Ok(())
+            }
+
+            fn find(&self, _: &str) -> Option<Found> {
+                Some(Found::Other)
             }
         })*
     };
@@ -297,6 +324,20 @@ macro_rules! section {
                     )?;
                 )*
                 Ok(())
+            }
+
+            fn find(&self, key: &str) -> Option<$crate::model::schema::Found> {
+                let (field, rest) = key.split_once('.').unwrap_or((key, ""));
+                match field {
+                    "" => Some($crate::model::schema::Found::Other),
+                    $(stringify!($field) => {
+                        $crate::model::schema::Field::find(&self.$field, rest)
+                    })*
+                    _ => {
+                        debug_assert!(false, "{} has no key {field}", stringify!($name));
+                        None
+                    }
+                }
             }
         }
     };
