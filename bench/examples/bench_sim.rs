@@ -1,6 +1,6 @@
 //! `cargo xtask bench sim`: speed of simulated drives. One JSON document on stdout.
 //!
-//! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as in the consistency test; `hash`
+//! - `drives`: each of some built-in drives, behind its host, is filled and loaded for 2,000 s of virtual time, as in the consistency test; `hash`
 //!   covers every completion and every column of every telemetry row, so that a change of speed cannot hide a change of
 //!   results.
 //! - `capacities`: the same for drives of 240, 480 and 960 GB that differ in nothing else.
@@ -16,14 +16,13 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng};
+use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Rng};
+use io::engine::sim::configure;
 use sim::ftl::gc::{VictimPolicy, VictimSelector};
 use sim::ftl::{Ftl, StreamId, SuperblockState};
 use sim::geometry::{Divisor, Geometry};
-use sim::model::{HostProfile, built_in_host};
 use sim::prefetch::prefetch;
-use sim::probe::Silent;
-use sim::{Config, Device, Drive, Model, PAGE_BYTES};
+use sim::{Config, Drive, PAGE_BYTES};
 
 #[global_allocator]
 static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
@@ -41,39 +40,39 @@ struct Stretch {
 
 /// Keeps the drive busy until `next` has no more commands or `until` is reached; `watch` gets every
 /// completion.
-fn closed_loop<const OPTIONS: bool>(
-    device: &mut Device<Silent, OPTIONS>,
+fn closed_loop(
+    drive: &mut Drive,
     until: Nanos,
     mut next: impl FnMut(u32) -> Option<Op>,
     mut watch: impl FnMut(&Completion),
 ) -> Stretch {
-    let (before, start, wall) = (device.telemetry(), device.now(), Instant::now());
+    let (before, start, wall) = (drive.telemetry(), drive.now(), Instant::now());
     let mut ended: Vec<Completion> = Vec::with_capacity(QUEUE_DEPTH as usize);
     let mut outstanding = 0;
     for op in (0..QUEUE_DEPTH).filter_map(&mut next) {
-        device.submit(&op);
+        drive.submit(&[op]);
         outstanding += 1;
     }
     while outstanding > 0 {
-        device.reap(1, &mut ended);
+        drive.reap(1, &mut ended);
         assert!(!ended.is_empty(), "the drive came to a standstill");
-        let more = device.now() < until;
+        let more = drive.now() < until;
         for end in ended.drain(..) {
             watch(&end);
             // Not `next(..).filter(..)`: that copies the command in pieces, and reading it then waits for them.
             if more && let Some(op) = next(end.tag) {
-                device.submit(&op);
+                drive.submit(&[op]);
             } else {
                 outstanding -= 1;
             }
         }
     }
-    let after = device.telemetry();
+    let after = drive.telemetry();
     Stretch {
         host_pages: after.host_pages - before.host_pages,
         programmed_pages: after.programmed_pages - before.programmed_pages,
         wall_s: wall.elapsed().as_secs_f64(),
-        virtual_s: device.now().as_secs_f64() - start.as_secs_f64(),
+        virtual_s: drive.now().as_secs_f64() - start.as_secs_f64(),
     }
 }
 
@@ -89,58 +88,47 @@ fn write(page: u64, pages: u64, tag: u32) -> Op {
     }
 }
 
-fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, hash: &mut Fnv) -> Stretch {
-    let pages = device.config().geometry.logical_pages;
+fn fill(drive: &mut Drive, hash: &mut Fnv) -> Stretch {
+    let pages = drive.config().geometry.logical_pages;
     let mut page = 0;
     let next = |tag| {
         let length = FILL_PAGES.min(pages - page);
         page += length;
         (length > 0).then(|| write(page - length, length, tag))
     };
-    closed_loop(device, Nanos(u64::MAX), next, |end| add_completion(hash, end))
+    closed_loop(drive, Nanos(u64::MAX), next, |end| add_completion(hash, end))
 }
 
-fn load<const OPTIONS: bool>(
-    device: &mut Device<Silent, OPTIONS>,
-    seconds: u64,
-    hash: &mut Fnv,
-) -> Stretch {
-    let pages = device.config().geometry.logical_pages;
+fn load(drive: &mut Drive, seconds: u64, hash: &mut Fnv) -> Stretch {
+    let pages = drive.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
-    let until = Nanos(device.now().0 + seconds * Nanos::SECOND.0);
+    let until = Nanos(drive.now().0 + seconds * Nanos::SECOND.0);
     let next = |tag| Some(write(rng.below(pages), 1, tag));
-    closed_loop(device, until, next, |end| add_completion(hash, end))
+    closed_loop(drive, until, next, |end| add_completion(hash, end))
 }
 
 /// A fresh drive, filled once and loaded for this time, and the hash of its completions and rows.
-fn fill_and_load<const OPTIONS: bool>(
-    device: &mut Device<Silent, OPTIONS>,
-    seconds: u64,
-) -> (Stretch, Stretch, Fnv) {
+fn fill_and_load(drive: &mut Drive, seconds: u64) -> (Stretch, Stretch, Fnv) {
     let mut hash = Fnv::EMPTY;
-    device.telemetry_start(Nanos::SECOND);
-    let filled = fill(device, &mut hash);
-    let loaded = load(device, seconds, &mut hash);
+    drive.telemetry_start(Nanos::SECOND);
+    let filled = fill(drive, &mut hash);
+    let loaded = load(drive, seconds, &mut hash);
     let mut rows = Vec::new();
-    device.telemetry_take(&mut rows);
+    drive.telemetry_take(&mut rows);
     rows.iter().for_each(|row| hash.add(row.values()));
-    hash.add(device.telemetry().values());
+    hash.add(drive.telemetry().values());
     (filled, loaded, hash)
 }
 
 /// This number of random page writes.
-fn write_at_random<const OPTIONS: bool>(
-    device: &mut Device<Silent, OPTIONS>,
-    count: u64,
-    rng: &mut Rng,
-) -> Stretch {
-    let pages = device.config().geometry.logical_pages;
+fn write_at_random(drive: &mut Drive, count: u64, rng: &mut Rng) -> Stretch {
+    let pages = drive.config().geometry.logical_pages;
     let mut left = count;
     let next = |tag| {
         left = left.checked_sub(1)?;
         Some(write(rng.below(pages), 1, tag))
     };
-    closed_loop(device, Nanos(u64::MAX), next, |_| ())
+    closed_loop(drive, Nanos(u64::MAX), next, |_| ())
 }
 
 /// A simulated command does not fail.
@@ -177,14 +165,6 @@ fn sized_config(gib: u64) -> Config {
     changed_config(gib, &[])
 }
 
-/// The Extreme II without read-ahead, its only optional feature: drives without any are compiled separately.
-fn plain_text() -> String {
-    let text = sim::model::built_in("sandisk-extreme-ii-480gb").expect("built in");
-    let (before, section) = text.split_once("\n[read_ahead]").expect("it reads ahead");
-    let (_, after) = section.split_once("\n[").expect("not the last section");
-    format!("{before}\n[{after}")
-}
-
 /// The same with more keys.
 fn changed_config(gib: u64, more: &[(&str, &str)]) -> Config {
     let changes = [
@@ -195,8 +175,7 @@ fn changed_config(gib: u64, more: &[(&str, &str)]) -> Config {
     let more = more.iter().map(|(key, value)| (*key, (*value).to_owned()));
     let changes = changes.into_iter().chain(more);
     let changes: Vec<_> = changes.map(|(key, value)| (key.to_owned(), value)).collect();
-    let model = Model::load("sized", &plain_text(), &changes).expect("valid");
-    model.resolve(Ratio::ONE).expect("consistent")
+    configure("sandisk-extreme-ii-480gb", &changes).expect("valid")
 }
 
 /// Writable pages that the pacing of the drive keeps in steady state. All three keep them;
@@ -421,18 +400,13 @@ impl Steady {
     }
 
     fn write(&mut self, count: u64) -> u64 {
-        let stretch = match &mut self.drive {
-            Drive::Plain(device) => write_at_random(device, count, &mut self.rng),
-            Drive::Any(device) => write_at_random(device, count, &mut self.rng),
-        };
-        stretch.programmed_pages
+        write_at_random(&mut self.drive, count, &mut self.rng).programmed_pages
     }
 }
 
 /// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw; ratio of timed to a smaller one.
 fn steady_json(gib: u64, turns: u64, smaller: &mut Steady) -> String {
     let config = sized_config(gib);
-    assert!(!config.has_options(), "the plain path is timed");
     let pages = config.geometry.logical_pages;
     let mut floor = Floor::filled(&config);
     floor.write(2 * pages);
@@ -482,7 +456,8 @@ fn steady_jsons(sizes_gib: &[u64], turns: u64) -> Vec<String> {
 }
 
 /// Keys of the mechanisms. The map cache holds the whole map, so that it costs time and no WAF.
-const MECHANISMS: [(&str, &str); 38] = [
+const MECHANISMS: [(&str, &str); 39] = [
+    ("host", "nvme-2024"),
     ("controller.processors", "1"),
     ("controller.read_latency_ns", "40000"),
     ("controller.write_latency_ns", "60000"),
@@ -534,17 +509,15 @@ fn in_groups() -> Vec<(&'static str, &'static str)> {
 
 /// The cost of a host write on a drive with these mechanisms, in steady state.
 fn mechanisms_json(gib: u64, turns: usize, mechanisms: &[(&str, &str)]) -> String {
-    let (name, none) = ("nvme-2024", || panic!("built in"));
-    let host = HostProfile::load(name, built_in_host(name).unwrap_or_else(none)).expect("valid");
-    let config = changed_config(gib, mechanisms).behind(Some(host.system()));
+    let config = changed_config(gib, mechanisms);
     let pages = config.geometry.logical_pages;
-    let Drive::Any(mut device) = Drive::new(config) else { panic!("a drive with options") };
-    fill(&mut device, &mut Fnv::EMPTY.clone());
+    let mut drive = Drive::new(config);
+    fill(&mut drive, &mut Fnv::EMPTY.clone());
     let mut rng = Rng::split(2, "addresses");
-    write_at_random(&mut device, 2 * pages, &mut rng);
+    write_at_random(&mut drive, 2 * pages, &mut rng);
     let mut timed = Turns::default();
     for _ in 0..turns {
-        timed.take(|| write_at_random(&mut device, TURN_WRITES, &mut rng).programmed_pages);
+        timed.take(|| write_at_random(&mut drive, TURN_WRITES, &mut rng).programmed_pages);
     }
     format!(
         "{{\"raw_gib\": {gib}, \"timed_ns\": {:.1}, \"timed_host_pages_per_s\": {:.0}, \"waf_timed\": {:.3}}}",
@@ -556,10 +529,7 @@ fn mechanisms_json(gib: u64, turns: usize, mechanisms: &[(&str, &str)]) -> Strin
 
 /// The consistency test on a new drive: filled once, then loaded for this time.
 fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
-    let (filled, loaded, hash) = match Drive::new(config) {
-        Drive::Plain(mut device) => fill_and_load(&mut device, seconds),
-        Drive::Any(mut device) => fill_and_load(&mut device, seconds),
-    };
+    let (filled, loaded, hash) = fill_and_load(&mut Drive::new(config), seconds);
     format!(
         "{{\"drive\": \"{name}\", {}, {}, \"hash\": \"{:016x}\"}}",
         stretch_json("fill", &filled),
@@ -570,12 +540,11 @@ fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
 
 fn main() {
     let quick = std::env::args().any(|arg| arg == "--quick");
-    let (scale, seconds) = if quick { (Ratio::new(1, 16), 125) } else { (Ratio::new(1, 1), 2000) };
+    let (scale, seconds) = if quick { ("1/16", 125) } else { ("1/1", 2000) };
     let built_in = sim::model::ONE_OF_EACH_KIND.iter().map(|name| {
-        let text = sim::model::built_in(name).expect("built in");
-        let model =
-            Model::load(name, text, &[]).and_then(|m| m.resolve(scale.unwrap_or(Ratio::ONE)));
-        consistency_json(name, model.expect("built-in models are valid"), seconds)
+        let scale = ("scale".to_owned(), scale.to_owned());
+        let config = configure(name, &[scale]).expect("built-in models are valid");
+        consistency_json(name, config, seconds)
     });
     let drives: Vec<_> = built_in.collect();
     // Full size: 240, 480 and 960 GB of one kind.

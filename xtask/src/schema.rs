@@ -1,6 +1,6 @@
-//! Generated files: the list of the tests, JSON Schema from the Rust types, the catalogues of tests and
-//! metrics as data, that of metrics as a page, TypeScript from all of these. All are committed, so that a reader and a reviewer see every change of the
-//! contract.
+//! Generated files: the list of the tests, the table of the keys of drive models, JSON Schema from the Rust types, the
+//! catalogues of tests and metrics as data, that of metrics as a page, TypeScript from all of these. All are committed,
+//! so that a reader and a reviewer see every change of the contract.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use xtask::web;
 use xtask::workspace::Workspace;
 
 /// The examples that write, in their order.
-const WRITERS: [&str; 3] = ["suite_catalogue", "workload_schema", "result_schema"];
+const WRITERS: [&str; 4] = ["drive_keys", "suite_catalogue", "workload_schema", "result_schema"];
 
 /// The verb `schema`.
 pub(crate) fn generate(workspace: &Workspace) -> Result<()> {

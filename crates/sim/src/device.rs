@@ -20,6 +20,7 @@ mod folding;
 mod gc;
 mod housekeeping;
 mod mapping;
+mod mechanisms;
 mod power;
 mod program;
 mod read;
@@ -32,15 +33,9 @@ use std::hint::cold_path;
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
-use crate::firmware::caps::{Bucket, CleaningStates, WearBudget, WriteCaps};
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::housekeeping::{Patrol, Refresh};
-use crate::firmware::idle_sort::Sorter;
-use crate::firmware::map_cache::MapCache;
-use crate::firmware::performance_mode::FastWrites;
-use crate::firmware::pslc::PslcCache;
-use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::cleaners::{Cleaner, Cleaners};
@@ -58,39 +53,38 @@ use crate::host::queues::SubmissionQueues;
 use crate::host::transit::Transit;
 use crate::host::{Command, ControllerJob};
 use crate::mapping::MapLog;
+use crate::mechanism::idle_sort::Sorter;
+use crate::mechanism::map_cache::MapCache;
+use crate::mechanism::pslc::PslcCache;
+use crate::mechanism::read_ahead::ReadAhead;
+use crate::mechanism::thermal::Thermal;
+use crate::mechanism::throttle::Bucket;
 use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
 use crate::nand::programmed::ProgrammedUnits;
 use crate::nand::{DieOp, Nand};
 use crate::power::Power;
-use crate::power::thermal::Thermal;
 use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
+use mechanisms::Mechanisms;
 use timers::Timers;
 
 /// The errno of a command outside the drive or not aligned to its logical blocks (EINVAL).
 const ERRNO_INVALID: i32 = 22;
 
 /// A simulated drive, observed by a probe.
-///
-/// `OPTIONS`: whether it may have optional features ([`Config::has_options`]). Drives without them are compiled
-/// separately, so that their writes need no checks for them; the results are the same. [`Drive`](crate::Drive) chooses.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
+pub struct Device<P: Probe = Silent> {
     config: Config,
     now_ns: u64,
     commands: Commands,
     timers: Timers,
-    bucket: Option<Bucket>,
+    mechanisms: Mechanisms,
     write_rate: Option<Bucket>,
-    wear_budget: Option<WearBudget>,
-    write_caps: Option<WriteCaps>,
-    cleaning: Option<CleaningStates>,
-    fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
-    controller: Processors<OPTIONS>,
+    controller: Processors,
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
@@ -100,11 +94,10 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     refresh: Option<Refresh>,
     sorter: Option<Sorter>,
     power: Option<Power>,
-    thermal: Option<Thermal>,
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
-    nand: Nand<OPTIONS>,
+    nand: Nand,
     ftl: Ftl,
     pacing: Pacing,
     bursts: Option<Bursts>,
@@ -150,7 +143,7 @@ impl<P: Probe> Device<P> {
     }
 }
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Present maps, counts and streams.
     #[must_use]
     pub fn ftl(&self) -> &Ftl {
@@ -163,9 +156,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         &self.probe
     }
 
-    /// A drive of this form, which [`Drive`](crate::Drive) has chosen.
-    pub(crate) fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
-        debug_assert!(OPTIONS || !config.has_options(), "options of this drive would be ignored");
+    fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
@@ -174,15 +165,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             now_ns: 0,
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
-            bucket: config.options.throttle.map(Bucket::new),
+            mechanisms: Mechanisms::new(&config.options, &config.geometry, queue_depth),
             write_rate: config.options.write_rate.map(Bucket::new),
-            wear_budget: config.options.wear_budget.map(WearBudget::new),
-            write_caps: config.options.write_caps.map(|plan| WriteCaps::new(plan, queue_depth)),
-            cleaning: config.options.cleaning_states.map(CleaningStates::new),
-            fast_writes: config
-                .options
-                .performance_mode
-                .map(|mode| FastWrites::new(mode, config.geometry.unit_pages)),
             cache: config.options.pslc.map(|pslc| PslcCache::new(pslc, ftl.cache_pages())),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
@@ -199,7 +183,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             refresh: None,
             sorter: config.options.idle_sort.map(|plan| Sorter::new(plan, &config.geometry)),
             power: config.power.map(|model| Power::new(model, 0)),
-            thermal: config.options.thermal.map(Thermal::new),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
@@ -266,7 +249,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
         self.power = power;
-        self.thermal = thermal;
+        self.mechanisms.thermal = thermal;
         self.look_at_temperature();
         self.start_clock();
     }
@@ -289,16 +272,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let now_ns = self.now_ns;
         let mut command = Command::new(op, self.page_bits(), now_ns);
-        if OPTIONS && self.config.geometry.page_granules > 1 {
+        if self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
-        if OPTIONS {
-            command.placement = op.placement;
-        }
+        command.placement = op.placement;
         if self.commands.send(op.tag, command) {
             self.host_is_back();
         }
-        match self.transit() {
+        match &mut self.transit {
             None => self.take_up(op.tag, command.kind, command.bytes),
             Some(transit) => transit.submit(op.tag, now_ns),
         }
@@ -307,7 +288,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A command is in the drive's queue.
     #[inline(always)]
     fn take_up(&mut self, tag: u32, kind: OpKind, bytes: u32) {
-        match self.queues() {
+        match &mut self.queues {
             None => self.decode(tag, kind, bytes),
             Some(queues) => {
                 if let Some(tag) = queues.submit(tag) {
@@ -329,12 +310,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The queues of a drive with several.
-    #[inline(always)]
-    fn queues(&mut self) -> Option<&mut SubmissionQueues> {
-        self.queues.as_mut().filter(|_| OPTIONS)
-    }
-
     /// The controller takes a command of one of several queues up.
     fn decode_queued(&mut self, tag: u32) {
         let Command { kind, bytes, .. } = self.commands[tag];
@@ -344,14 +319,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The controller accepts a command.
     #[inline(always)]
     fn decode(&mut self, tag: u32, kind: OpKind, bytes: u32) {
-        if OPTIONS {
-            self.note_order(tag, kind);
-        }
+        self.note_order(tag, kind);
         let length_ns = match kind {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
         };
-        let is_in_order = self.queues().is_none() && self.controller.are_in_order();
+        let is_in_order = self.queues.is_none() && self.controller.are_in_order();
         if kind == OpKind::Write && is_in_order && !self.link.is_expecting() {
             // Both servers are first come first served and nobody can come between, so the end of
             // the transfer is known already: one event less.
@@ -420,9 +393,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let die_ns = self.nand.next_event_ns();
             // The dies come last, because theirs is the time that is known last.
             let mut next_ns = link_ns.min(controller_ns).min(die_ns);
-            if OPTIONS {
-                next_ns = next_ns.min(self.timers.next_ns()).min(self.next_transit_ns());
-            }
+            next_ns = next_ns.min(self.timers.next_ns()).min(self.next_transit_ns());
             if next_ns >= quiet_end_ns {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
@@ -441,7 +412,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 self.on_link();
             } else if controller_ns == next_ns {
                 self.on_controller();
-            } else if !OPTIONS || die_ns == next_ns {
+            } else if die_ns == next_ns {
                 self.on_nand();
             } else if self.next_transit_ns() == next_ns {
                 self.on_transit();
@@ -489,7 +460,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if command.kind == OpKind::Write {
             if command.is_whole_pages() {
                 self.arrive(tag);
-            } else if OPTIONS && self.map_cache.is_some() {
+            } else if self.map_cache.is_some() {
                 self.find_pages(tag);
             } else {
                 self.read_before_write(tag);
@@ -504,7 +475,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn on_controller(&mut self) {
         match self.controller.pop() {
             Some(ControllerJob::Command { tag }) => {
-                if let Some(next) = self.queues().and_then(SubmissionQueues::decoded) {
+                if let Some(next) = self.queues.as_mut().and_then(SubmissionQueues::decoded) {
                     self.decode_queued(next);
                 }
                 self.on_command(tag);
@@ -522,7 +493,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let command = self.commands[tag];
         match command.kind {
             OpKind::Write => self.come_to_link(tag),
-            OpKind::Read if OPTIONS && self.map_cache.is_some() => self.find_pages(tag),
+            OpKind::Read if self.map_cache.is_some() => self.find_pages(tag),
             OpKind::Read => self.read(tag),
             OpKind::Flush => {
                 self.flush(tag);
@@ -568,7 +539,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     fn complete(&mut self, tag: u32) {
         let now_ns = self.now_ns;
-        if OPTIONS && let Some(transit) = &mut self.transit {
+        if let Some(transit) = &mut self.transit {
             return transit.end(tag, self.commands[tag].kind, now_ns);
         }
         self.commands.end(tag, now_ns);

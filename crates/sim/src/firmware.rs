@@ -5,16 +5,9 @@
 //! the decisions out.
 
 pub mod backlog;
-pub mod caps;
 pub mod compression;
 pub mod flush;
 pub mod housekeeping;
-pub mod idle_sort;
-pub mod map_cache;
-pub mod performance_mode;
-pub mod pslc;
-pub mod quiet_gc;
-pub mod read_ahead;
 pub mod read_cache;
 pub mod sequences;
 pub mod write_buffer;

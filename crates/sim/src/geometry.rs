@@ -27,8 +27,6 @@ pub mod parity;
 
 use std::ops::Range;
 
-use crate::ftl::table::number_bytes;
-
 /// Bytes of a logical page on drives that do not say otherwise, and of the pages that telemetry counts.
 pub const PAGE_BYTES: u64 = 4096;
 
@@ -100,32 +98,13 @@ pub struct Geometry {
     /// Physical pages of a logical page of incompressible data: 1, more on a drive that compresses.
     pub page_granules: u32,
     /// Number of superblocks, the last ones, that serve only as pSLC cache; see
-    /// [`crate::firmware::pslc`].
+    /// [`crate::mechanism::pslc`].
     pub cache_superblocks: u32,
     /// Units of a superblock to write while it serves as cache; 0: the drive has none.
     pub cache_units: u32,
 }
 
 impl Geometry {
-    /// Whether the drive has no groups of dies, parity, compression or cache, its map in DRAM, and pages of the usual size
-    /// and number.
-    #[must_use]
-    pub fn is_plain(&self) -> bool {
-        let plain = Self {
-            die_groups: 1,
-            cleaning_groups: 1,
-            page_bytes: PAGE_BYTES as u32,
-            page_number_bytes: number_bytes(0),
-            stripe_units: 0,
-            map_pages: 0,
-            page_granules: 1,
-            cache_superblocks: 0,
-            cache_units: 0,
-            ..*self
-        };
-        *self == plain
-    }
-
     /// Pages in a superblock, parity included.
     #[must_use]
     pub const fn superblock_pages(&self) -> u32 {
@@ -290,7 +269,7 @@ impl Geometry {
             stripe_units: 0,
             superblocks: 6,
             logical_pages: 64,
-            page_number_bytes: number_bytes(0),
+            page_number_bytes: crate::ftl::table::number_bytes(0),
             map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,

@@ -1,17 +1,17 @@
 //! The simulated SSD: pure, deterministic, in virtual time. No I/O, no clock, no threads.
 //!
 //! ```text
-//! drive model (TOML) -> model -> Config -> Drive: a Device, compiled with options or without
+//! drive model (TOML) -> model -> Config -> Drive: a Device without a probe
 //! Device: controller -> link -> buffer -> ftl (maps, streams, gc, pacing) -> nand (dies, channels)
 //! ```
 //!
-//! Files depend on each other in one direction. Mechanisms ([`host`], [`firmware`], [`ftl`],
-//! [`nand`] and others) own their parameters and state, and know neither model nor drive. A model
-//! resolves to their parameters. The drive passes them the time, asks them for decisions and
-//! carries the decisions out.
+//! Files depend on each other in one direction. Mechanisms ([`mechanism`], [`host`], [`firmware`],
+//! [`ftl`], [`nand`] and others) own their parameters and state, and know neither model nor drive. A
+//! file of [`mechanism`] also holds its section of a model. A model resolves to their parameters. The
+//! drive passes them the time, asks them for decisions and carries the decisions out.
 //!
 //! Reading order: [`geometry`] (places of pages), [`ftl`] (maps and valid counts), [`nand`]
-//! (times), [`firmware`] (decisions), [`device`] (the main loop), [`ftl::pacing`] (evenness of a
+//! (times), [`mechanism`] (decisions), [`device`] (the main loop), [`ftl::pacing`] (evenness of a
 //! drive), [`model`] (drives as data).
 
 // Counts and indices are u32 by design (a drive has fewer than 2^32 program units, checked when a model is
@@ -24,6 +24,7 @@ pub mod ftl;
 pub mod geometry;
 pub mod host;
 pub mod mapping;
+pub mod mechanism;
 pub mod model;
 pub mod nand;
 pub mod power;

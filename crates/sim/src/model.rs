@@ -17,66 +17,34 @@ mod check;
 mod config;
 mod extends;
 mod host_profile;
+pub(crate) mod schema;
 mod section;
 mod toml_file;
 
-use base::{Facts, Ratio};
-use serde::Deserialize;
-
 pub use base::facts::Sourced;
+use base::{Facts, Ratio};
 pub use config::{Config, Options};
 pub use extends::Beside;
 pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
+pub use schema::{Key, Kind, ModelError};
 pub use section::*;
 
 use crate::ftl::cleaners::VictimScope;
+use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
+use crate::ftl::wear::Allocation;
+use crate::geometry::PAGE_BYTES;
+use crate::host::DeallocateSupport;
+use crate::mechanism::idle_sort::IdleSortSection;
+use crate::mechanism::map_cache::MapCacheSection;
+use crate::mechanism::mechanisms;
+use crate::mechanism::pslc::{PslcSection, WhenFull};
+use crate::mechanism::quiet_gc::{BackgroundGcSection, IdleGcSection};
+use crate::mechanism::read_ahead::ReadAheadSection;
 use crate::nand::rank::ReadRank;
-
-/// Reason for the refusal of a model. Names the key, the value and the rule.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ModelError {
-    /// The text is no TOML, lacks a key, has an unknown one or one of the wrong type.
-    #[error("drive model `{name}`: {message}")]
-    Parse {
-        /// Name of the model.
-        name: String,
-        /// Message of the parser, with the place.
-        message: String,
-    },
-    /// A value breaks a rule.
-    #[error("drive model `{name}`: `{key}` is {value}, but {rule}")]
-    Value {
-        /// Name of the model.
-        name: String,
-        /// Dotted name of the value.
-        key: String,
-        /// The value.
-        value: String,
-        /// The rule it breaks.
-        rule: String,
-    },
-    /// A host profile is no TOML, lacks a key, or has a value that breaks a rule.
-    #[error("host profile `{name}`: {message}")]
-    Host {
-        /// Name of the profile.
-        name: String,
-        /// The fault.
-        message: String,
-    },
-    /// An override names no value of the model.
-    #[error("drive model `{name}` has no value `{key}`; {known}")]
-    UnknownKey {
-        /// Name of the model.
-        name: String,
-        /// The requested key.
-        key: String,
-        /// The existing keys.
-        known: String,
-    },
-}
+use schema::{Field, Value, section};
 
 /// A value of a model as text, with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,114 +59,112 @@ pub struct ModelValue {
     pub inherited_from: Option<String>,
 }
 
-/// A drive as its file describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Model {
-    /// Name for people.
-    pub name: String,
-    /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs.
-    pub capacity_gb: Sourced<u64>,
-    /// The published facts, for lists and reports.
-    #[serde(default)]
-    pub facts: Facts,
-    /// Default host of measurements; absent: none.
-    pub host: Option<Sourced<String>>,
-    /// Path between host and drive.
-    pub interface: Interface,
-    /// Controller cost.
-    pub controller: Controller,
-    /// NAND array.
-    pub nand: NandModel,
-    /// Past of the drive; absent: it is new.
-    pub age: Option<AgeModel>,
-    /// Write buffer.
-    pub buffer: Buffer,
-    /// DRAM that caches reads; absent: none.
-    pub read_cache: Option<ReadCacheModel>,
-    /// Streams that are read ahead of the host; absent: none.
-    pub read_ahead: Option<ReadAheadModel>,
-    /// Power states and energy; absent: no energy is counted.
-    pub power: Option<PowerModel>,
-    /// Temperature and its limits; absent: no temperature is computed.
-    pub thermal: Option<ThermalModel>,
+macro_rules! model {
+    ($($(#[doc = $about:literal])* $name:ident: $section:ty,)*) => {
+        section! {
+            /// A drive as its file describes it.
+            pub struct Model {
+                /// Name for people.
+                pub name: String,
+                /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs.
+                pub capacity_gb: Sourced<u64> [1, 1_000_000],
+                /// The published facts, for lists and reports.
+                #[serde(default)]
+                pub facts: Facts,
+                /// Default host of measurements; absent: none.
+                pub host: Option<Sourced<String>>,
+                /// Path between host and drive.
+                pub interface: Interface,
+                /// Controller cost.
+                pub controller: Controller,
+                /// NAND array.
+                pub nand: NandModel,
+                /// Past of the drive; absent: it is new.
+                pub age: Option<AgeModel>,
+                /// Write buffer.
+                pub buffer: Buffer,
+                /// DRAM that caches reads; absent: none.
+                pub read_cache: Option<ReadCacheModel>,
+                /// Streams that are read ahead of the host; absent: none.
+                pub read_ahead: Option<ReadAheadSection>,
+                /// Power states and energy; absent: no energy is counted.
+                pub power: Option<PowerModel>,
+                /// Garbage collection.
+                pub gc: GcModel,
+                /// Collection in the gaps of a busy host.
+                pub background_gc: Option<BackgroundGcSection>,
+                /// Collection while the host is away.
+                pub idle_gc: Option<IdleGcSection>,
+                /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
+                pub idle_sort: Option<IdleSortSection>,
+                /// A stream for cold data; absent: none.
+                pub streams: Option<StreamsModel>,
+                /// The map; absent: an entry of it stands for 4 KiB.
+                pub map: Option<MapModel>,
+                /// The part of the map in DRAM; absent: all of it is.
+                pub map_cache: Option<MapCacheSection>,
+                /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
+                pub mapping: Option<MappingModel>,
+                /// Distribution of erases; absent: the superblock erased first comes first, and cold data
+                /// stays.
+                pub wear_leveling: Option<WearLevelingModel>,
+                /// Patrol reads, refresh and map flush; absent: none.
+                pub housekeeping: Option<HousekeepingModel>,
+                /// Parity over dies; absent: none.
+                pub parity: Option<ParityModel>,
+                /// A cache of blocks with one bit per cell; absent: none.
+                pub pslc: Option<PslcSection>,
+                /// A compressing controller; absent: data is stored uncompressed.
+                pub compression: Option<CompressionModel>,
+                $(
+                    $(#[doc = $about])*
+                    pub $name: Option<$section>,
+                )*
+            }
+        }
+    };
+}
+
+mechanisms!(model);
+
+section! {
+    /// The write buffer.
+    pub struct Buffer {
+        /// DRAM for data on its way to NAND.
+        pub write_bytes: Sourced<u64> [PAGE_BYTES, 1 << 43],
+        /// Whether capacitors make an acknowledged write safe: a flush then costs nothing.
+        pub power_loss_protected: Sourced<bool>,
+    }
+}
+
+section! {
     /// Garbage collection.
-    pub gc: GcModel,
-    /// Collection in the gaps of a busy host.
-    pub background_gc: Option<BackgroundGcModel>,
-    /// Collection while the host is away.
-    pub idle_gc: Option<IdleGcModel>,
-    /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
-    pub idle_sort: Option<IdleSortModel>,
-    /// A stream for cold data; absent: none.
-    pub streams: Option<StreamsModel>,
-    /// The map; absent: an entry of it stands for 4 KiB.
-    pub map: Option<MapModel>,
-    /// The part of the map in DRAM; absent: all of it is.
-    pub map_cache: Option<MapCacheModel>,
-    /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
-    pub mapping: Option<MappingModel>,
-    /// A cap on sustained host writes; absent: none.
-    pub throttle: Option<ThrottleModel>,
-    /// A budget of NAND programs; absent: the drive is never slowed down for its wear.
-    pub wear_budget: Option<WearBudgetModel>,
-    /// Caps on random or sequential writes; absent: none.
-    pub write_caps: Option<WriteCapsModel>,
-    /// Rates of random writes that depend on the reserve of erased superblocks; absent: none.
-    pub cleaning_states: Option<CleaningStatesModel>,
-    /// Fast writes into a drive that is less than half full; absent: none.
-    pub performance_mode: Option<PerformanceModeModel>,
-    /// Distribution of erases; absent: the superblock erased first comes first, and cold data
-    /// stays.
-    pub wear_leveling: Option<WearLevelingModel>,
-    /// Patrol reads, refresh and map flush; absent: none.
-    pub housekeeping: Option<HousekeepingModel>,
-    /// Parity over dies; absent: none.
-    pub parity: Option<ParityModel>,
-    /// A cache of blocks with one bit per cell; absent: none.
-    pub pslc: Option<PslcModel>,
-    /// A compressing controller; absent: data is stored uncompressed.
-    pub compression: Option<CompressionModel>,
-}
-
-/// The write buffer.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Buffer {
-    /// DRAM for data on its way to NAND.
-    pub write_bytes: Sourced<u64>,
-    /// Whether capacitors make an acknowledged write safe: a flush then costs nothing.
-    pub power_loss_protected: Sourced<bool>,
-}
-
-/// Garbage collection.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GcModel {
-    /// Rule for the choice of the superblock.
-    pub policy: Sourced<VictimPolicy>,
-    /// Superblocks that some policies examine (d-choices, windowed-greedy).
-    pub candidates: Sourced<u32>,
-    /// Superblocks among which a victim is chosen; absent: all.
-    pub victims: Option<Sourced<VictimScope>>,
-    /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
-    pub handle_isolation: Option<Sourced<Isolation>>,
-    /// Rank of the host's reads against cleaning on a die; absent: `first`.
-    pub host_reads: Option<Sourced<ReadRank>>,
-    /// Rule for the time.
-    pub pacing: Sourced<PacingKind>,
-    /// Number of erased superblocks below which the host waits.
-    pub free_low: Sourced<u32>,
-    /// Superblocks of writable space at which collection starts or stops.
-    pub free_high: Sourced<u32>,
-    /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
-    pub rate_iops: Option<Sourced<u64>>,
-    /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
-    pub rate_burst_bytes: Option<Sourced<u64>>,
-    /// Owed data that moves as one burst; absent: it moves at once.
-    pub quantum_bytes: Option<Sourced<u64>>,
-    /// Share of cleaning in a burst; absent: all.
-    pub duty_percent: Option<Sourced<u32>>,
+    pub struct GcModel {
+        /// Rule for the choice of the superblock.
+        pub policy: Sourced<VictimPolicy>,
+        /// Superblocks that some policies examine (d-choices, windowed-greedy).
+        pub candidates: Sourced<u32> [1, 1 << 20],
+        /// Superblocks among which a victim is chosen; absent: all.
+        pub victims: Option<Sourced<VictimScope>>,
+        /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
+        pub handle_isolation: Option<Sourced<Isolation>>,
+        /// Rank of the host's reads against cleaning on a die; absent: `first`.
+        pub host_reads: Option<Sourced<ReadRank>>,
+        /// Rule for the time.
+        pub pacing: Sourced<PacingKind>,
+        /// Number of erased superblocks below which the host waits.
+        pub free_low: Sourced<u32> [2, 1 << 20],
+        /// Superblocks of writable space at which collection starts or stops.
+        pub free_high: Sourced<u32>,
+        /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
+        pub rate_iops: Option<Sourced<u64>> [1, 1_000_000_000],
+        /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
+        pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
+        /// Owed data that moves as one burst; absent: it moves at once.
+        pub quantum_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 43],
+        /// Share of cleaning in a burst; absent: all.
+        pub duty_percent: Option<Sourced<u32>> [1, 100],
+    }
 }
 
 /// The drive models in ssdlab, which are the files in `drives/`: name and text, in the order of the names.
@@ -225,7 +191,42 @@ pub fn built_in(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(built_in, _)| *built_in == name).map(|(_, text)| *text)
 }
 
+/// Types of values that are one of some words.
+macro_rules! words {
+    ($($word:ty),* $(,)?) => {
+        $(impl Value for $word {})*
+    };
+}
+
+words!(
+    Allocation,
+    ColdPolicy,
+    DeallocateSupport,
+    InterfaceKind,
+    Isolation,
+    PacingKind,
+    ReadRank,
+    VictimPolicy,
+    VictimScope,
+    WhenFull,
+);
+
 impl Model {
+    /// Every key that a model may have, in the order of the sections.
+    #[must_use]
+    pub fn keys() -> Vec<Key> {
+        let mut keys = Vec::new();
+        let root = Key {
+            name: String::new(),
+            kind: Kind::Word,
+            range: None,
+            is_optional: false,
+            about: "",
+        };
+        Self::list(root, &mut keys);
+        keys
+    }
+
     /// Reads a model that extends a built-in one or none, and applies overrides (`("gc.free_low", "4")`), in
     /// order. `name` is for messages.
     ///

@@ -16,8 +16,6 @@
 //!
 //! No event is needed: the state of the drive follows from the length of its idle time.
 
-pub mod thermal;
-
 /// The power of a drive; powers in mW, energies in nJ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PowerModel {

@@ -14,8 +14,7 @@ use std::cell::RefCell;
 use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
 use common::swarm::{Draft, is_small, watched_torture};
 use common::{CACHE, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop, wide};
-use sim::probe::Silent;
-use sim::{Config, Device, Drive, Model, PAGE_BYTES};
+use sim::{Config, Device, Model, PAGE_BYTES};
 
 /// Data of about half its size: only drives that compress are affected.
 const HALF: Data = Data::Compressible { physical_percent: 55 };
@@ -364,19 +363,11 @@ fn add_row(hash: &mut Fnv, row: &TelemetryRow) {
     hash.add(later.filter(|&(_, value)| value != 0).flat_map(|(column, value)| [column, value]));
 }
 
-/// The hash of a drive's results. A drive without options is compiled separately, with the same
-/// results.
+/// The hash of a drive's results.
 fn live(life: &Life) -> u64 {
     let model = Model::load(&life.name, life.text, &life.changes).expect("a valid model");
     let config = model.resolve(life.scale).expect("a consistent model");
-    match Drive::new(config.clone()) {
-        Drive::Any(mut device) => live_on(&mut device),
-        Drive::Plain(mut plain) => {
-            let hash = live_on(&mut plain);
-            assert_eq!(live_on(&mut Device::new(config)), hash, "{} compiled apart", life.name);
-            hash
-        }
-    }
+    live_on(&mut Device::new(config))
 }
 
 /// Short compared with the whole workload, so that most rows end under load.
@@ -384,7 +375,7 @@ const INTERVAL: Nanos = Nanos(Nanos::SECOND.0 / 100);
 
 /// The hash of a drive that is filled, and then twice loaded with all kinds of commands and left
 /// idle.
-fn live_on<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> u64 {
+fn live_on(device: &mut Device) -> u64 {
     let pages = device.config().capacity_bytes() / PAGE_BYTES;
     let depth = device.config().queue_depth;
     let mut rng = Rng::split(1, "golden");
@@ -423,13 +414,11 @@ const RANDOM_MODELS: u64 = 2_000;
 
 /// The hash of every completion of a tortured drive, of its totals at every hundredth completion
 /// and at rest, and of a row for each second.
-fn live_at_random_on<const OPTIONS: bool>(
-    device: &mut Device<Silent, OPTIONS>,
-    mut rng: Rng,
-) -> u64 {
+fn hash_at_random(config: Config, rng: &Rng) -> u64 {
+    let (mut device, mut rng) = (Device::new(config), rng.clone());
     let hash = RefCell::new(Fnv::EMPTY);
     let mut ended = 0_u32;
-    let watch = |device: &Device<Silent, OPTIONS>, end: &Completion| {
+    let watch = |device: &Device, end: &Completion| {
         let mut hash = hash.borrow_mut();
         add_completion(&mut hash, end);
         ended += 1;
@@ -439,7 +428,7 @@ fn live_at_random_on<const OPTIONS: bool>(
     };
     device.telemetry_start(Nanos::SECOND);
     let mut rows = Vec::new();
-    watched_torture(device, &mut rng, watch, |device| {
+    watched_torture(&mut device, &mut rng, watch, |device| {
         let mut hash = hash.borrow_mut();
         hash.add([device.now().0]);
         add_row(&mut hash, &device.telemetry());
@@ -447,18 +436,6 @@ fn live_at_random_on<const OPTIONS: bool>(
         rows.drain(..).for_each(|row| add_row(&mut hash, &row));
     });
     hash.into_inner().value()
-}
-
-/// The same for a drive of this model, in both forms if it has no options.
-fn hash_at_random(config: Config, rng: &Rng) -> u64 {
-    match Drive::new(config.clone()) {
-        Drive::Any(mut device) => live_at_random_on(&mut device, rng.clone()),
-        Drive::Plain(mut plain) => {
-            let hash = live_at_random_on(&mut plain, rng.clone());
-            assert_eq!(live_at_random_on(&mut Device::new(config), rng.clone()), hash);
-            hash
-        }
-    }
 }
 
 /// The hash of the results of random drives.
@@ -471,23 +448,6 @@ fn live_at_random() -> u64 {
         hash.add([hash_at_random(config, &rng)]);
     }
     hash.value()
-}
-
-/// Random drives without options are one in thirty.
-#[test]
-fn a_drive_compiled_apart_lives_the_same_life() {
-    let mut plain_models = 0;
-    for seed in RANDOM_MODELS.. {
-        let mut rng = Rng::split(seed, "golden models");
-        let draft = Draft::plain(&mut rng);
-        let config = draft.resolve().ok().filter(is_small).filter(|config| !config.has_options());
-        let Some(config) = config else { continue };
-        hash_at_random(config, &rng);
-        plain_models += 1;
-        if plain_models == 40 {
-            return;
-        }
-    }
 }
 
 /// Random models at other seeds than those of the recorded hash.

@@ -92,10 +92,7 @@ impl Simulated {
     pub(super) fn is_of(&self, config: &Config) -> bool {
         let has_form = match self {
             Self::Cuttable(_) => config.options.mapping.is_some(),
-            Self::Lasting(drive) => {
-                config.options.mapping.is_none()
-                    && matches!(**drive, Drive::Any(_)) == config.has_options()
-            }
+            Self::Lasting(_) => config.options.mapping.is_none(),
         };
         let (own, geometry) = (self.config(), of_either!(self, drive => drive.ftl().geometry));
         has_form

@@ -8,12 +8,12 @@ use base::Data;
 
 use super::Device;
 use super::timers::Timer;
-use crate::firmware::caps::throttle::Bucket;
-use crate::firmware::pslc::PslcCache;
 use crate::ftl::StreamId;
+use crate::mechanism::pslc::PslcCache;
+use crate::mechanism::throttle::Bucket;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The data of a write has arrived.
     #[inline(always)]
     pub(super) fn arrive(&mut self, tag: u32) {
@@ -32,9 +32,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Admits waiting writes and runs garbage collection, as far as both are possible now.
     #[inline]
     pub(super) fn pump(&mut self) {
-        if OPTIONS {
-            self.write_segments();
-        }
+        self.write_segments();
         if self.buffer.is_awaited() {
             self.pump_waiting();
         } else {
@@ -77,15 +75,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             };
             let pages = take_pages(&mut left, room_pages);
             let host_pages = self.count_written(tag, &pages);
-            if OPTIONS {
-                self.take_from_buckets(stream, host_pages);
-            }
-            if OPTIONS && self.geometry().page_granules > 1 {
+            self.take_from_buckets(stream, host_pages);
+            if self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag].data);
             } else {
                 self.place_pages(stream, pages.clone());
             }
-            if OPTIONS && self.map_cache.is_some() {
+            if self.map_cache.is_some() {
                 self.change_entries(&pages);
             }
             if left.is_empty() {
@@ -95,20 +91,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The stream of a command, and the number of its pages with room there, or `None` if the host
-    /// has to wait.
-    #[inline(always)]
-    fn room_for(&mut self, tag: u32) -> Option<(StreamId, u32)> {
-        if OPTIONS {
-            return self.chosen_room(tag);
-        }
-        let room_pages =
-            if self.collector.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
-        (room_pages > 0).then_some((StreamId::Host, room_pages))
-    }
-
-    /// Number of pages with room in the buffer and a place in a stream, as far as the end of its unit, where there is
-    /// more to decide; none where the host has to wait.
+    /// Number of pages with room in the buffer and a place in a stream, as far as the end of its unit; none where
+    /// the host has to wait.
     #[inline]
     pub(super) fn room_pages(&mut self, stream: StreamId) -> u32 {
         let Some(buffer_room) = self.buffer.room() else { return 0 };
@@ -118,10 +102,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         buffer_room.get().min(self.ftl.stream(stream).unit_room_pages)
     }
 
-    /// The same where the drive may compress, have a cache, placement handles, a cap on writes, a part of its map only
-    /// or work that goes before them.
+    /// The stream of a command, and the number of its pages with room there, or `None` if the host has to wait: for
+    /// the buffer, a cap on writes, the map or work that goes before them.
     #[inline(never)]
-    fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
+    fn room_for(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         if !self.write_segments() {
             return None;
         }
@@ -151,7 +135,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.room_pages(stream)
         };
         let one_by_one = page_granules > 1
-            || self.bucket.is_some()
+            || self.mechanisms.throttle.is_some()
             || self.write_rate.is_some()
             || self.cache.as_ref().is_some_and(PslcCache::limits_direct_writes);
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
@@ -168,7 +152,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn have_buckets_page(&mut self) -> bool {
         let now_ns = self.now_ns;
         let opens_ns = |bucket: &Bucket| bucket.opens_ns(now_ns);
-        let cap_ns = self.bucket.as_ref().map_or(0, opens_ns);
+        let cap_ns = self.mechanisms.throttle.as_ref().map_or(0, opens_ns);
         let rate_ns = self.write_rate_now().as_deref().map_or(0, opens_ns);
         let opens_ns = cap_ns.max(rate_ns);
         if opens_ns > now_ns {
@@ -200,7 +184,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if let Some(cache) = &mut self.cache {
             cache.note_placed(stream, now_ns, host_pages);
         }
-        if let Some(bucket) = &mut self.bucket {
+        if let Some(bucket) = &mut self.mechanisms.throttle {
             bucket.take(now_ns, host_pages);
         }
         if let Some(bucket) = self.write_rate_now() {
@@ -217,8 +201,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let free_superblocks = self.free_superblocks();
         let is_open = self.pacing.host_may_open(free_superblocks)
             && self.ftl.open_superblock(stream)
-            || OPTIONS && self.ftl.turn_to_room(stream);
-        if is_open && self.fast_writes.is_some() {
+            || self.ftl.turn_to_room(stream);
+        if is_open && self.mechanisms.performance_mode.is_some() {
             self.host_opened();
         }
         is_open
@@ -227,7 +211,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Counts pages of a write; returns how many pages of 4 KiB the host has written in them.
     #[inline]
     fn count_written(&mut self, tag: u32, pages: &Range<u64>) -> u32 {
-        let each = self.host_pages();
+        let each = self.geometry().host_pages();
         let all = (pages.end - pages.start) as u32 * each;
         let written = if each > 1 { self.commands[tag].host_pages_of(pages, each) } else { all };
         self.totals.host_pages += u64::from(written);
@@ -240,7 +224,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
-        if OPTIONS && (self.read_cache.is_some() || self.read_ahead.is_some()) {
+        if self.read_cache.is_some() || self.read_ahead.is_some() {
             self.uncache(tag);
         }
         self.acknowledge(tag);
@@ -278,16 +262,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);
         let superblock_units = self.geometry().superblock_units;
-        if OPTIONS && self.cleaners.is_some() {
+        if self.cleaners.is_some() {
             return self.in_group_of(unit / superblock_units, |device| {
                 device.note_host_unit();
                 device.owe_for_unit();
             });
         }
-        if OPTIONS {
-            self.note_host_unit();
-        }
-        if OPTIONS && stream == StreamId::Pslc {
+        self.note_host_unit();
+        if stream == StreamId::Pslc {
             // The content of the cache is paid for when it is folded.
             return;
         }
@@ -300,7 +282,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let level = self.level();
         let unit_pages = self.geometry().unit_pages;
         let owed_pages = self.pacing.owed_pages(level, unit_pages);
-        let due_pages = if OPTIONS { self.due_pages(owed_pages) } else { owed_pages };
+        let due_pages = self.due_pages(owed_pages);
         self.collector.owe(due_pages);
     }
 }

@@ -5,12 +5,12 @@ use base::Nanos;
 use super::Device;
 use super::timers::Timer;
 use crate::events::NEVER;
-use crate::firmware::performance_mode::{Opened, oldest_fast};
-use crate::firmware::quiet_gc::IdleGc;
 use crate::ftl::StreamId;
+use crate::mechanism::performance_mode::{Opened, oldest_fast};
+use crate::mechanism::quiet_gc::IdleGc;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Time of the next event in the drive, or `None` if nothing will happen without a command.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
@@ -123,7 +123,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Handles the timer of the reorganisation: the next unit may move.
     fn on_reorganise_timer(&mut self) {
         let unit_pages = self.geometry().unit_pages;
-        let (Some(mode), Some(fast)) = (&mut self.fast_writes, self.nand.fast()) else { return };
+        let (Some(mode), Some(fast)) = (&mut self.mechanisms.performance_mode, self.nand.fast())
+        else {
+            return;
+        };
         let is_fast_in_hand =
             self.collector.victim_in_hand().is_some_and(|victim| fast.contains(victim));
         if is_fast_in_hand || oldest_fast(&self.ftl, fast).is_some() {
@@ -140,7 +143,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The host stream has opened a superblock, which may be written fast.
     pub(super) fn host_opened(&mut self) {
-        let (Some(mode), Some(fast)) = (&mut self.fast_writes, self.nand.fast_mut()) else {
+        let (Some(mode), Some(fast)) =
+            (&mut self.mechanisms.performance_mode, self.nand.fast_mut())
+        else {
             return;
         };
         match mode.opened(&self.ftl, fast) {

@@ -1,12 +1,12 @@
 //! Whole-device invariants, for tests and fuzzers: slow, complete.
 
 use super::Device;
-use crate::firmware::map_cache::MapCache;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
 use crate::mapping::MapLog;
+use crate::mechanism::map_cache::MapCache;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Checks that every mapped LBA has exactly one valid page, that valid counts add up, and that free
     /// superblocks hold nothing.
     ///

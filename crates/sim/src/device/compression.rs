@@ -1,12 +1,12 @@
 //! The drive with pages of different sizes: placing and reading compressed pages.
 
 use super::Device;
-use crate::firmware::read_ahead::Run;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::{NO_PAGE, StreamId};
+use crate::mechanism::read_ahead::Run;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Places a logical page of this number of granules. There is room for the largest page.
     pub(super) fn place_granules(&mut self, id: StreamId, logical: u64, granules: u32) {
         self.ftl.begin_page(id, logical, granules);

@@ -11,7 +11,7 @@ use crate::host::DeallocateSupport;
 use crate::mapping::MapLog;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Forgets the logical pages from `first` to before `end` at once, at no cost in time.
     pub fn deallocate(&mut self, first: u64, end: u64) {
         if self.config.interface.deallocate != DeallocateSupport::Works {

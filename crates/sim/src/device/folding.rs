@@ -1,12 +1,12 @@
 //! The drive with its pSLC cache: opening and folding; see [`PslcCache`].
 //!
-//! [`PslcCache`]: crate::firmware::pslc::PslcCache
+//! [`PslcCache`]: crate::mechanism::pslc::PslcCache
 
 use super::Device;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Opens the next superblock of the cache; false if there is none.
     pub(super) fn open_cache(&mut self) -> bool {
         let Some(cache) = &self.cache else { return false };

@@ -19,7 +19,7 @@ const OWNERS_AHEAD_UNITS: u32 = 24;
 /// Open superblocks of a drive with one placement handle: host, moved, cold and cached data.
 const OPEN_SUPERBLOCKS: u32 = 4;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Fill level of the drive, for the pacing policy.
     #[inline]
     pub(super) fn level(&self) -> Level {
@@ -36,7 +36,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Pages with room in the open superblocks of a stream, of the group at hand.
     #[inline]
     fn room_at_hand(&self, stream: StreamId) -> u32 {
-        if OPTIONS && self.cleaners.is_some() {
+        if self.cleaners.is_some() {
             return self.ftl.stream_room_in(stream, self.group_at_hand());
         }
         self.ftl.stream_room_pages(stream)
@@ -45,7 +45,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Erased superblocks available to a stream of data, of the group at hand.
     #[inline]
     pub(super) fn free_superblocks(&self) -> u32 {
-        if OPTIONS && self.cleaners.is_some() {
+        if self.cleaners.is_some() {
             return self.ftl.free_in(self.group_at_hand());
         }
         self.ftl.free.len() as u32
@@ -55,7 +55,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(super) fn moved_room_pages(&self) -> u64 {
         let room = |stream| u64::from(self.room_at_hand(stream));
-        if OPTIONS && self.config.has_several_moved_streams() {
+        if self.config.has_several_moved_streams() {
             self.moved_streams().iter().copied().map(room).sum()
         } else {
             room(StreamId::Gc)
@@ -74,12 +74,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     fn must_collect(&mut self) -> bool {
         // A fold that has to wait for room asks pacing for it, so it comes first.
-        if OPTIONS && (self.wants_fold() || self.wants_reclaim()) {
+        if self.wants_fold() || self.wants_reclaim() {
             return true;
         }
         let free_superblocks = self.free_superblocks();
         self.pacing.must_collect(free_superblocks)
-            || OPTIONS && (self.may_collect_quietly() || self.wants_reorganisation())
+            || self.may_collect_quietly()
+            || self.wants_reorganisation()
     }
 
     /// Whether collection may use this moment without a request.
@@ -113,11 +114,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// debt of the host is cancelled because there is none.
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
-        if OPTIONS {
-            self.note_free();
-            if self.cleaners.is_some() {
-                return self.collect_in_groups();
-            }
+        self.note_free();
+        if self.cleaners.is_some() {
+            return self.collect_in_groups();
         }
         self.collect_at_hand()
     }
@@ -134,7 +133,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(always)]
     pub(super) fn collect_any(&mut self) -> bool {
         let any = self.may_collect() && self.collect_units();
-        if OPTIONS && self.cache.is_some() {
+        if self.cache.is_some() {
             self.end_fold();
         }
         any
@@ -167,14 +166,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Pages that have to move before the host goes on, whoever asks for them.
     #[inline]
     fn asked_pages(&self) -> u64 {
-        let late_pages = if OPTIONS { self.late_pages() } else { 0 };
-        self.collector.owed_pages() + late_pages
+        self.collector.owed_pages() + self.late_pages()
     }
 
     fn collect_unit(&mut self, superblock: u32, unit: u32) {
-        let is_cache_only = OPTIONS && self.geometry().is_cache_only(superblock);
+        let is_cache_only = self.geometry().is_cache_only(superblock);
         let place = unit - superblock * self.geometry().superblock_units;
-        let is_parity = OPTIONS && self.geometry().is_parity(place);
+        let is_parity = self.geometry().is_parity(place);
         if !is_parity && !is_cache_only {
             self.collector.reclaim(self.geometry().unit_pages.into());
         }
@@ -187,9 +185,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let pages = valid.count_ones();
         // Folding gives no room in the native cells, so it pays for none.
         self.collector.unit_issued(pages, !is_cache_only);
-        if OPTIONS {
-            self.note_moving(superblock, pages);
-        }
+        self.note_moving(superblock, pages);
         let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
@@ -256,7 +252,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Handles the end of an operation that may have been a read: moves superblocks with too many reads.
     #[inline]
     pub(super) fn reclaim_read_superblocks(&mut self) {
-        if OPTIONS && !self.nand.due_for_reclaim().is_empty() {
+        if !self.nand.due_for_reclaim().is_empty() {
             self.pump();
         }
     }
@@ -273,10 +269,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Chooses the next victim; false if none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
-        let other = worn
-            .or_else(|| self.victim_to_reorganise())
-            .or_else(|| if OPTIONS { self.victim_to_reclaim() } else { None });
-        if OPTIONS && other.is_none() && !self.may_collect() {
+        let other =
+            worn.or_else(|| self.victim_to_reorganise()).or_else(|| self.victim_to_reclaim());
+        if other.is_none() && !self.may_collect() {
             // Only a reorganisation has asked, and it has nothing left to move.
             return false;
         }
@@ -303,9 +298,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.probe.victim(victim);
         self.ftl.become_victim(victim);
         self.collector.begin(victim);
-        if OPTIONS {
-            self.wait_for_sorted(victim);
-        }
+        self.wait_for_sorted(victim);
     }
 
     /// The pages of a victim go to the cold stream, where there is one.
@@ -325,23 +318,23 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     #[inline(always)]
     fn relocate_from(&mut self, superblock: u32, (unit, pages, valid): (u32, u32, u64)) {
-        let stream = if OPTIONS && self.config.has_several_moved_streams() {
+        let stream = if self.config.has_several_moved_streams() {
             self.stream_of_move(superblock)
         } else {
             StreamId::Gc
         };
         let moved_before = self.totals.gc_moved_pages;
         let victim = self.collector.place_of(superblock);
-        if !OPTIONS || self.geometry().page_granules == 1 {
+        if self.geometry().page_granules == 1 {
             self.move_pages(unit, valid, stream, victim);
         } else {
             self.move_granules(unit, valid, stream, victim);
         }
-        if OPTIONS && self.cache.is_some() && self.ftl.is_cache(superblock) {
+        if self.cache.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
         self.collector.unit_placed(victim, pages);
-        if OPTIONS && self.collector.are_open_units_awaited() {
+        if self.collector.are_open_units_awaited() {
             self.complete_awaited_units();
         }
         self.erase_durable_victims();
@@ -367,7 +360,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn move_pages(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
         let mut pages = valid;
         while pages != 0 {
-            let top_up = if OPTIONS { self.collector.top_up() } else { None };
+            let top_up = self.collector.top_up();
             let mut stream = top_up.unwrap_or(wanted);
             if !self.ftl.stream_has_room(stream) {
                 // Those that the host has written since are left out first: a superblock may have to be opened.
@@ -375,9 +368,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 if pages == 0 {
                     break;
                 }
-                // Without options there is one stream for what is moved, known when this is compiled.
-                let opened = self.stream_with_room(wanted);
-                stream = if OPTIONS { opened } else { wanted };
+                stream = self.stream_with_room(wanted);
             }
             let target = self.ftl.frontier(stream);
             let probe = &mut self.probe;

@@ -10,7 +10,7 @@ use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Housekeeping begins, on a drive that is new or has its power again.
     pub(super) fn begin_housekeeping(&mut self) {
         let Geometry { superblocks, dies, .. } = *self.geometry();

@@ -10,7 +10,7 @@ use crate::mapping::{JournalUnit, MapLog, MapWrite};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Journal and checkpoints, if the drive has them.
     #[must_use]
     pub fn map_log(&self) -> Option<&MapLog> {

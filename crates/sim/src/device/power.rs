@@ -7,7 +7,7 @@ mod off;
 use super::Device;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Records whether the drive has work from now on.
     #[inline(never)]
     pub(super) fn note_work(&mut self, has_work: bool) {

@@ -7,7 +7,7 @@ use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Pads the open units of these streams, so that they are programmed.
     pub(super) fn complete_open_units(&mut self, streams: &[StreamId]) {
         for &stream in streams {
@@ -42,7 +42,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let sequence = self.programs.issue(stream);
         let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::Program { unit, stream, sequence }, self.now_ns);
-        if OPTIONS && let Some(parity) = self.geometry().parity_after(unit) {
+        if let Some(parity) = self.geometry().parity_after(unit) {
             self.totals.parity_pages += u64::from(self.geometry().unit_pages);
             let die = self.die_of_unit(parity);
             self.nand.enqueue(die, DieOp::Parity { unit: parity }, self.now_ns);
@@ -65,7 +65,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(super) fn in_nand(&mut self, unit: u32) {
         self.programmed.insert(unit);
-        if OPTIONS && let Some(refresh) = &mut self.refresh {
+        if let Some(refresh) = &mut self.refresh {
             refresh.written(unit / self.config.geometry.superblock_units, self.now_ns);
         }
         self.spend_program();
@@ -78,7 +78,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) -> bool {
         self.in_nand(unit);
         let rose = self.programs.end(stream, sequence);
-        if OPTIONS && self.map_log.is_some() {
+        if self.map_log.is_some() {
             self.journal_unit(rose);
         }
         rose
@@ -98,7 +98,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// does.
     pub(super) fn moved_programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         if self.programmed(unit, stream, sequence) {
-            if OPTIONS && self.cleaners.is_some() {
+            if self.cleaners.is_some() {
                 return self.erase_durable_victims_of(self.ftl.group_of_moved(stream));
             }
             self.erase_durable_victims();

@@ -16,13 +16,13 @@ use std::ops::Range;
 use base::OpKind;
 
 use super::Device;
-use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::NO_PAGE;
+use crate::mechanism::read_ahead::ReadAhead;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The unit to read for a page; `None` if the page is unmapped or in DRAM.
     #[inline]
     pub(super) fn unit_in_nand(&mut self, logical: u64) -> Option<u32> {
@@ -48,7 +48,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if self.commands[tag].reads_pending == 0 {
             self.come_to_link(tag);
         }
-        if OPTIONS && self.read_ahead.is_some() {
+        if self.read_ahead.is_some() {
             self.read_on(tag);
         }
     }
@@ -58,7 +58,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let mut page = None;
         let readers = self.readers_of(tag);
         for logical in self.commands[tag].touched() {
-            if OPTIONS && self.is_read_ahead(tag, logical, &readers) {
+            if self.is_read_ahead(tag, logical, &readers) {
                 continue;
             }
             let Some(unit) = self.unit_in_nand(logical) else { continue };
@@ -85,7 +85,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The place of a page in its unit, on a drive whose planes are independent; `None` on others.
     #[inline]
     fn page_of_unit(&self, logical: u64) -> Option<u16> {
-        let is_wanted = OPTIONS && self.config.options.nand_features.independent_planes.is_some();
+        let is_wanted = self.config.options.nand_features.independent_planes.is_some();
         let physical = self.ftl.l2p.get(logical);
         is_wanted.then(|| (physical % u64::from(self.geometry().unit_pages)) as u16)
     }
@@ -93,7 +93,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Transfers over the channel that a read needs of one of its pages.
     #[inline]
     fn transfers_of(&self, tag: u32, logical: u64) -> u32 {
-        match self.host_pages() {
+        match self.geometry().host_pages() {
             1 => 1,
             each => self.commands[tag].host_pages_of(&(logical..logical + 1), each),
         }
@@ -104,11 +104,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn read_before_write(&mut self, tag: u32) {
         let readers = self.readers_of(tag);
         for logical in self.commands[tag].partial().into_iter().flatten() {
-            if OPTIONS && self.is_read_ahead(tag, logical, &readers) {
+            if self.is_read_ahead(tag, logical, &readers) {
                 continue;
             }
             for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
-                self.read_unit(tag, (unit, pages * self.host_pages()), None);
+                self.read_unit(tag, (unit, pages * self.geometry().host_pages()), None);
             }
         }
         if self.commands[tag].reads_pending == 0 {

@@ -3,12 +3,11 @@
 use base::{Nanos, TelemetryRow};
 
 use super::Device;
-use crate::geometry::PAGE_BYTES;
 use crate::power::{OperationCounts, Power, StateTimes};
 use crate::probe::Probe;
 use crate::telemetry;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Running totals since the drive was new, with the levels of this moment, in pages of 4,096 bytes.
     #[must_use]
     pub fn telemetry(&self) -> TelemetryRow {
@@ -67,22 +66,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.nand.operations()
     }
 
-    /// Bits of an offset within a page, known when a drive without options is compiled.
+    /// Bits of an offset within a page.
     #[inline(always)]
     pub(super) fn page_bits(&self) -> u32 {
-        if OPTIONS { self.geometry().page_bytes } else { PAGE_BYTES as u32 }.trailing_zeros()
-    }
-
-    /// As [`crate::geometry::Geometry::host_pages`], known when a drive without options is compiled.
-    #[inline(always)]
-    pub(super) fn host_pages(&self) -> u32 {
-        if OPTIONS { self.geometry().host_pages() } else { 1 }
+        self.geometry().page_bytes.trailing_zeros()
     }
 
     /// As [`crate::geometry::Geometry::die_of_unit`], which divides: the drive waits for this with every operation.
     #[inline]
     pub(super) fn die_of_unit(&self, unit: u32) -> u32 {
-        if OPTIONS && self.geometry().die_groups > 1 {
+        if self.geometry().die_groups > 1 {
             return self.geometry().die_of_unit(unit);
         }
         unit - self.by_dies.divide(unit.into()) * self.geometry().dies

@@ -6,13 +6,7 @@ use crate::host::Command;
 use crate::host::transit::{News, Transit};
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// The way, or `None` if a command reaches the drive at once.
-    #[inline(always)]
-    pub(super) fn transit(&mut self) -> Option<&mut Transit> {
-        self.transit.as_mut().filter(|_| OPTIONS)
-    }
-
+impl<P: Probe> Device<P> {
     /// Time at which a command comes to the drive or to its program.
     #[inline]
     pub(super) fn next_transit_ns(&self) -> u64 {

@@ -49,7 +49,7 @@ pub enum StreamId {
     /// Moved data that the drive expects to stay unchanged, if it separates such data; see
     /// [`cold`].
     Cold,
-    /// Data from the host that goes to the pSLC cache first; see [`crate::firmware::pslc`].
+    /// Data from the host that goes to the pSLC cache first; see [`crate::mechanism::pslc`].
     Pslc,
     /// Data from the host with placement handle 1; see [`placement`].
     Host1,

@@ -6,19 +6,17 @@
 
 use super::{ControllerJob, Server};
 
-/// One processor, or several with a common line of jobs. Without `OPTIONS` there is one, and the
-/// others are compiled out.
+/// One processor, or several with a common line of jobs.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Processors<const OPTIONS: bool = true> {
+pub struct Processors {
     first: Server<ControllerJob>,
     others: Vec<Server<ControllerJob>>,
 }
 
-impl<const OPTIONS: bool> Processors<OPTIONS> {
-    /// This number of idle processors, at least one; one without `OPTIONS`.
+impl Processors {
+    /// This number of idle processors, at least one.
     #[must_use]
     pub fn new(processors: u32) -> Self {
-        debug_assert!(OPTIONS || processors == 1, "several processors are an option");
         let others = (1..processors).map(|_| Server::default()).collect();
         Self { first: Server::default(), others }
     }
@@ -27,7 +25,7 @@ impl<const OPTIONS: bool> Processors<OPTIONS> {
     #[inline]
     #[must_use]
     pub fn are_in_order(&self) -> bool {
-        !OPTIONS || self.others.is_empty()
+        self.others.is_empty()
     }
 
     fn all(&self) -> impl Iterator<Item = &Server<ControllerJob>> {

@@ -1,40 +1,26 @@
-//! The checks of every section of a model.
+//! Checks that concern several sections of a model.
 
-use super::{Model, ModelError};
+use std::ops::Deref;
 
-/// The longest time of a single value.
-pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
+use super::Model;
+use super::schema::Check;
 
-/// Collects the checks of one model.
-pub(super) struct Check<'a> {
+/// A model whose values are checked against each other.
+pub(super) struct CrossCheck<'a> {
     pub(super) model: &'a Model,
+    check: Check<'a>,
 }
 
-impl Check<'_> {
-    pub(super) fn fail<T>(
-        &self,
-        key: &str,
-        value: impl std::fmt::Display,
-        rule: &str,
-    ) -> Result<T, ModelError> {
-        Err(ModelError::Value {
-            name: self.model.name.clone(),
-            key: key.to_owned(),
-            value: value.to_string(),
-            rule: rule.to_owned(),
-        })
+impl<'a> CrossCheck<'a> {
+    pub(super) fn new(model: &'a Model) -> Self {
+        Self { model, check: Check { name: &model.name } }
     }
+}
 
-    pub(super) fn within(
-        &self,
-        key: &str,
-        value: u64,
-        min: u64,
-        max: u64,
-    ) -> Result<(), ModelError> {
-        if (min..=max).contains(&value) {
-            return Ok(());
-        }
-        self.fail(key, value, &format!("it must lie between {min} and {max}"))
+impl<'a> Deref for CrossCheck<'a> {
+    type Target = Check<'a>;
+
+    fn deref(&self) -> &Check<'a> {
+        &self.check
     }
 }

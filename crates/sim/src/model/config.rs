@@ -2,20 +2,11 @@
 
 use base::Ratio;
 
-use super::check::{Check, HOUR_NS};
-use super::section::{caps, compression, map, parity};
+use super::check::CrossCheck;
+use super::schema::{Check, Field};
+use super::section::{compression, map, parity};
 use super::{Model, ModelError};
-use crate::firmware::caps::cleaning_states::CleaningPlan;
-use crate::firmware::caps::throttle::Throttle;
-use crate::firmware::caps::wear_budget::WearPlan;
-use crate::firmware::caps::write_caps::CapsPlan;
 use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
-use crate::firmware::idle_sort::IdleSort;
-use crate::firmware::map_cache::MapCacheShape;
-use crate::firmware::performance_mode::PerformanceMode;
-use crate::firmware::pslc::Pslc;
-use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
-use crate::firmware::read_ahead::ReadAheadPlan;
 use crate::ftl::cleaners::{CLEANING_GROUPS_MAX, VictimScope};
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
@@ -28,9 +19,17 @@ use crate::host::limits::InterfaceLimits;
 use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
 use crate::mapping::MappingShape;
+use crate::mechanism::basis::{Basis, Blocks, Section};
+use crate::mechanism::idle_sort::IdleSort;
+use crate::mechanism::map_cache::MapCacheShape;
+use crate::mechanism::mechanisms;
+use crate::mechanism::pslc::Pslc;
+use crate::mechanism::quiet_gc::{BackgroundGc, IdleGc};
+use crate::mechanism::read_ahead::ReadAheadPlan;
+use crate::mechanism::throttle::Throttle;
+use crate::mechanism::write_caps::CapsPlan;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
-use crate::power::thermal::ThermalModel;
 
 /// The configuration of the simulation: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -75,70 +74,73 @@ pub struct Config {
     pub seed: u64,
 }
 
-/// The optional features apart from power states; a default drive has none of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Options {
-    /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
-    pub nand_features: NandFeatures,
-    /// Pages of the read cache; 0: none.
-    pub read_cache_pages: u32,
-    /// Streams that are read ahead of the host, or `None` if there are none.
-    pub read_ahead: Option<ReadAheadPlan>,
-    /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
-    pub background_gc: Option<BackgroundGc>,
-    /// Collection while the host is away, or `None` if the drive does not do that.
-    pub idle_gc: Option<IdleGc>,
-    /// Rewriting of what lies scattered while the host is away, or `None` if it stays as it is.
-    pub idle_sort: Option<IdleSort>,
-    /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
-    pub quantum: Option<Quantum>,
-    /// The limit of the host's writes under `rate` pacing, or `None` under others.
-    pub write_rate: Option<Throttle>,
-    /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
-    pub cold: Option<ColdPolicy>,
-    /// The part of the map at hand, or `None` if all of it is.
-    pub map_cache: Option<MapCacheShape>,
-    /// Placement handles, or `None` if all data of the host goes to one stream.
-    pub placement: Option<Placement>,
-    /// Journal and checkpoints of the map, or `None` if the drive does not write them.
-    pub mapping: Option<MappingShape>,
-    /// The cap on sustained host writes, or `None` if there is none.
-    pub throttle: Option<Throttle>,
-    /// Thermal properties and limits, or `None` if no temperature is computed.
-    pub thermal: Option<ThermalModel>,
-    /// The budget of NAND programs, or `None` if there is none.
-    pub wear_budget: Option<WearPlan>,
-    /// Caps on random or sequential writes, or `None` if there are none.
-    pub write_caps: Option<CapsPlan>,
-    /// Rates of random writes that depend on the reserve of erased superblocks, or `None` if there are none.
-    pub cleaning_states: Option<CleaningPlan>,
-    /// Fast writes into a drive that is less than half full, or `None` if there are none.
-    pub performance_mode: Option<PerformanceMode>,
-    /// Time from one patrolled unit to the next, or `None` if there is no patrol.
-    pub patrol_interval_ns: Option<u64>,
-    /// Age and rate of refresh, or `None` if data stays.
-    pub refresh: Option<RefreshPlan>,
-    /// Period and size of flushes of the map, or `None` if the clock asks for none.
-    pub map_flush: Option<MapFlush>,
-    /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
-    /// there is no limit.
-    pub spread_max: Option<u32>,
-    /// A cache of blocks with one bit per cell, or `None` if there is none.
-    pub pslc: Option<Pslc>,
-    /// Stages between program and drive.
-    pub stages: Stages,
-    /// Processors of the controller beyond the first.
-    pub more_processors: u32,
+macro_rules! options {
+    ($($(#[doc = $about:literal])* $name:ident: $section:ty,)*) => {
+        /// The optional features apart from power states; a default drive has none of them.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub struct Options {
+            /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
+            pub nand_features: NandFeatures,
+            /// Pages of the read cache; 0: none.
+            pub read_cache_pages: u32,
+            /// Streams that are read ahead of the host, or `None` if there are none.
+            pub read_ahead: Option<ReadAheadPlan>,
+            /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
+            pub background_gc: Option<BackgroundGc>,
+            /// Collection while the host is away, or `None` if the drive does not do that.
+            pub idle_gc: Option<IdleGc>,
+            /// Rewriting of what lies scattered while the host is away, or `None` if it stays as it is.
+            pub idle_sort: Option<IdleSort>,
+            /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
+            pub quantum: Option<Quantum>,
+            /// The limit of the host's writes under `rate` pacing, or `None` under others.
+            pub write_rate: Option<Throttle>,
+            /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
+            pub cold: Option<ColdPolicy>,
+            /// The part of the map at hand, or `None` if all of it is.
+            pub map_cache: Option<MapCacheShape>,
+            /// Placement handles, or `None` if all data of the host goes to one stream.
+            pub placement: Option<Placement>,
+            /// Journal and checkpoints of the map, or `None` if the drive does not write them.
+            pub mapping: Option<MappingShape>,
+            $(
+                $(#[doc = $about])*
+                pub $name: Option<<$section as Section>::Plan>,
+            )*
+            /// Time from one patrolled unit to the next, or `None` if there is no patrol.
+            pub patrol_interval_ns: Option<u64>,
+            /// Age and rate of refresh, or `None` if data stays.
+            pub refresh: Option<RefreshPlan>,
+            /// Period and size of flushes of the map, or `None` if the clock asks for none.
+            pub map_flush: Option<MapFlush>,
+            /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
+            /// there is no limit.
+            pub spread_max: Option<u32>,
+            /// A cache of blocks with one bit per cell, or `None` if there is none.
+            pub pslc: Option<Pslc>,
+            /// Stages between program and drive.
+            pub stages: Stages,
+            /// Processors of the controller beyond the first.
+            pub more_processors: u32,
+        }
+
+        impl Options {
+            /// Resolves the sections of the mechanisms that a model has.
+            fn resolve_mechanisms(
+                &mut self,
+                model: &Model,
+                basis: &Basis<'_>,
+            ) -> Result<(), ModelError> {
+                $(self.$name = optional(&model.$name, |section| section.resolve(basis))?;)*
+                Ok(())
+            }
+        }
+    };
 }
 
-impl Config {
-    /// Whether the drive has an optional feature: commands, pages and operations then need checks
-    /// at every step.
-    #[must_use]
-    pub fn has_options(&self) -> bool {
-        self.options != Options::default() || self.interface.queues > 1 || !self.geometry.is_plain()
-    }
+mechanisms!(options);
 
+impl Config {
     /// The same drive behind a host, which may take more commands than the drive does.
     #[must_use]
     pub fn behind(mut self, host: Option<HostSystem>) -> Self {
@@ -203,36 +205,11 @@ fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
     sectors.checked_mul(512)
 }
 
-impl Check<'_> {
-    /// Checks every single value against limits under which no later arithmetic can overflow.
+impl CrossCheck<'_> {
+    /// Checks every value against the range of its key, under which no later arithmetic can overflow.
     fn ranges(&self) -> Result<(), ModelError> {
-        const TB_PER_S: u64 = 1_000_000_000_000;
-        let Model { interface, controller, nand, buffer, gc, capacity_gb, .. } = self.model;
-        let link_write_bytes_per_s = interface.link_write_bytes_per_s();
-        for (key, value, min, max) in [
-            ("capacity_gb", capacity_gb.value, 1, 1_000_000),
-            ("interface.link_bytes_per_s", interface.link_bytes_per_s.value, 1_000_000, TB_PER_S),
-            ("interface.link_write_bytes_per_s", link_write_bytes_per_s, 1_000_000, TB_PER_S),
-            ("interface.queue_depth", interface.queue_depth.value.into(), 1, 65_536),
-            ("controller.read_command_ns", controller.read_command_ns.value, 0, HOUR_NS),
-            ("controller.write_command_ns", controller.write_command_ns.value, 0, HOUR_NS),
-            ("controller.relocate_ns", controller.relocate_ns.value, 0, HOUR_NS),
-            ("nand.channels", nand.channels.value.into(), 1, 256),
-            ("nand.dies_per_channel", nand.dies_per_channel.value.into(), 1, 256),
-            ("nand.planes", nand.planes.value.into(), 1, 16),
-            ("nand.blocks_per_plane", nand.blocks_per_plane.value.into(), 1, 1 << 20),
-            ("nand.pages_per_block", nand.pages_per_block.value.into(), 1, 1 << 16),
-            ("nand.page_bytes", nand.page_bytes.value.into(), PAGE_BYTES, 1 << 20),
-            ("nand.read_ns", nand.read_ns.value, 1, HOUR_NS),
-            ("nand.program_ns", nand.program_ns.value, 1, HOUR_NS),
-            ("nand.erase_ns", nand.erase_ns.value, 1, HOUR_NS),
-            ("nand.channel_bytes_per_s", nand.channel_bytes_per_s.value, 1_000_000, TB_PER_S),
-            ("buffer.write_bytes", buffer.write_bytes.value, PAGE_BYTES, 1 << 43),
-            ("gc.candidates", gc.candidates.value.into(), 1, 1 << 20),
-            ("gc.free_low", gc.free_low.value.into(), 2, 1 << 20),
-        ] {
-            self.within(key, value, min, max)?;
-        }
+        self.model.check("", None, self)?;
+        let gc = &self.model.gc;
         let high_min = u64::from(gc.free_low.value) + 1;
         self.within("gc.free_high", gc.free_high.value.into(), high_min, 1 << 20)
     }
@@ -295,8 +272,22 @@ fn scaled_shape(model: &Model, scale: Ratio) -> (u32, u32) {
     (scaled_pages, scaled_blocks)
 }
 
+/// The blocks of a drive and those that the scale leaves.
+fn block_counts(model: &Model, scale: Ratio) -> Blocks {
+    let nand = &model.nand;
+    let (scaled_pages, scaled_per_plane) = scaled_shape(model, scale);
+    Blocks {
+        per_plane: nand.blocks_per_plane.value,
+        scaled_per_plane,
+        pages: nand.pages_per_block.value,
+        scaled_pages,
+        reserved: nand.reserved_superblocks.value,
+        plane_groups: nand.plane_groups().1,
+    }
+}
+
 pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError> {
-    let check = Check { model };
+    let check = CrossCheck::new(model);
     check.ranges()?;
     if scale.is_zero() {
         return check.fail("scale", scale, "it must be larger than 0, such as 1/64");
@@ -348,49 +339,66 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
 }
 
 /// The features from sections that a model may omit.
-fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Options, ModelError> {
+fn options(
+    check: &CrossCheck<'_>,
+    scale: Ratio,
+    geometry: &Geometry,
+) -> Result<Options, ModelError> {
     let model = check.model;
     let (pages, blocks) = scaled_shape(model, scale);
     let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
     let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check, geometry))?;
     let wear = model.wear_leveling.as_ref();
-    Ok(Options {
+    let basis = Basis {
+        check: Check { name: &model.name },
+        scale,
+        geometry,
+        blocks: block_counts(model, scale),
+        model,
+    };
+    let mut options = Options {
         nand_features: NandFeatures {
-            slc: optional(&model.pslc, |pslc| pslc.timing(check, pages))?,
+            slc: model.pslc.as_ref().map(|pslc| pslc.timing(basis.blocks)),
             ..check.nand_features(geometry, pages)?
         },
         read_cache_pages: read_cache_pages.unwrap_or(0),
-        read_ahead: optional(&model.read_ahead, |ahead| ahead.resolve(check))?,
-        background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
-        idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
-        idle_sort: optional(&model.idle_sort, |sort| sort.resolve(check, geometry))?,
+        read_ahead: optional(&model.read_ahead, |section| section.resolve(&basis))?,
+        background_gc: optional(&model.background_gc, |section| section.resolve(&basis))?,
+        idle_gc: optional(&model.idle_gc, |section| section.resolve(&basis))?,
+        idle_sort: optional(&model.idle_sort, |sort| sort.resolve(&basis))?,
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
-        map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
+        map_cache: optional(&model.map_cache, |section| section.resolve(&basis))?,
         placement: check.placement()?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
-        throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
-        thermal: optional(&model.thermal, |thermal| thermal.resolve(check, scale))?,
-        wear_budget: optional(&model.wear_budget, |budget| budget.resolve(check, scale, geometry))?,
-        write_caps: optional(&model.write_caps, |caps| caps.resolve(check, scale))?
-            .or_else(|| caps::write_caps::without_section(check)),
-        cleaning_states: optional(&model.cleaning_states, |states| states.resolve(check))?,
-        performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
-        patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
-            .flatten(),
+        patrol_interval_ns: model
+            .housekeeping
+            .as_ref()
+            .and_then(|keep| keep.patrol_interval_ns.as_ref())
+            .map(|interval| interval.value),
         refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
         map_flush: optional(&model.housekeeping, |keep| keep.map_flush(check, scale, geometry))?
             .flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
-        pslc: optional(&model.pslc, |pslc| pslc.resolve(check, scale, geometry))?,
+        pslc: optional(&model.pslc, |section| section.resolve(&basis))?,
         stages: Stages {
             host: None,
-            pipeline: model.controller.pipeline(check)?,
+            pipeline: model.controller.pipeline(),
             coalescing: model.interface.coalescing(check)?,
         },
-        more_processors: model.controller.processors(check)? - 1,
-    })
+        more_processors: model
+            .controller
+            .processors
+            .as_ref()
+            .map_or(0, |processors| processors.value - 1),
+        ..Options::default()
+    };
+    options.resolve_mechanisms(model, &basis)?;
+    if options.cleaning_states.is_some() {
+        options.write_caps.get_or_insert(CapsPlan::NO_CAP);
+    }
+    Ok(options)
 }
 
 /// Resolves an optional section of the model.
@@ -408,7 +416,7 @@ fn scaled_reserve(model: &Model, blocks: u32) -> u32 {
 }
 
 /// Groups of dies, each with superblocks of its own.
-fn die_groups(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
+fn die_groups(check: &CrossCheck<'_>, dies: u32) -> Result<u32, ModelError> {
     const KEY: &str = "nand.die_groups";
     let model = check.model;
     let groups = model.nand.die_groups.as_ref().map_or(1, |groups| groups.value);
@@ -432,7 +440,7 @@ fn die_groups(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
 }
 
 /// Groups that clean each for itself, of so many groups of dies; 1 if one victim is chosen among all superblocks.
-fn cleaning_groups(check: &Check<'_>, die_groups: u32) -> Result<u32, ModelError> {
+fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, ModelError> {
     const KEY: &str = "gc.victims";
     let model = check.model;
     let scope = model.gc.victims.as_ref().map(|scope| scope.value);
@@ -462,7 +470,7 @@ fn cleaning_groups(check: &Check<'_>, die_groups: u32) -> Result<u32, ModelError
 }
 
 /// Superblocks without user data, of `blocks` that lie on all dies.
-fn reserve(check: &Check<'_>, blocks: u32) -> Result<u32, ModelError> {
+fn reserve(check: &CrossCheck<'_>, blocks: u32) -> Result<u32, ModelError> {
     let reserved = scaled_reserve(check.model, blocks);
     if reserved < blocks {
         return Ok(reserved);
@@ -482,7 +490,7 @@ const MAP_PAGES_MAX: u64 = 1 << 31;
 
 /// Refuses a drive whose page numbers cannot be divided by the pages of a superblock.
 fn can_divide_by_superblock(
-    check: &Check<'_>,
+    check: &CrossCheck<'_>,
     physical_pages: u64,
     superblock_pages: u64,
     pages_per_block: u32,
@@ -497,7 +505,7 @@ fn can_divide_by_superblock(
     check.fail("nand.pages_per_block", pages_per_block, &rule)
 }
 
-fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
+fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
     let (pages_per_block, blocks) = scaled_shape(model, scale);
@@ -558,7 +566,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         cache_units: 0,
     };
     if let Some(pslc) = &model.pslc {
-        pslc.shape(check, &mut geometry, (pages_per_block, blocks), kept)?;
+        pslc.shape(check, &mut geometry, block_counts(model, scale), kept)?;
     }
     geometry.page_number_bytes = number_bytes(geometry.physical_pages());
     compression::superblock_holds_gaps(check, &geometry)?;

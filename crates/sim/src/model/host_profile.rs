@@ -4,7 +4,7 @@ use base::text::{shortened, shortened_words};
 use serde::Deserialize;
 use toml::Table;
 
-use super::check::HOUR_NS;
+use super::schema::HOUR_NS;
 use super::{ModelError, Sourced, toml_file};
 use crate::host::system::HostSystem;
 

@@ -1,8 +1,7 @@
-//! The sections of a model file: one file each, with its keys, their rules and the resulting
+//! The sections of a model file that are no mechanism of one file: with their keys, their rules and the resulting
 //! parameters.
 
 mod background;
-pub(super) mod caps;
 pub(super) mod compression;
 mod controller;
 mod interface;
@@ -10,25 +9,18 @@ pub(super) mod map;
 mod mapping;
 mod nand;
 pub(super) mod parity;
-mod performance_mode;
 mod power;
-mod pslc;
-mod read_ahead;
 mod streams;
 mod wear_leveling;
 
-pub use background::{BackgroundGcModel, HousekeepingModel, IdleGcModel, IdleSortModel};
-pub use caps::{CleaningStatesModel, ThrottleModel, WearBudgetModel, WriteCapsModel};
+pub use background::HousekeepingModel;
 pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
-pub use map::{MapCacheModel, MapModel};
+pub use map::MapModel;
 pub use mapping::MappingModel;
 pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};
 pub use parity::ParityModel;
-pub use performance_mode::PerformanceModeModel;
-pub use power::{PowerModel, RestModel, ThermalModel, ThermalStepModel};
-pub use pslc::PslcModel;
-pub use read_ahead::ReadAheadModel;
+pub use power::{PowerModel, RestModel};
 pub use streams::StreamsModel;
 pub use wear_leveling::WearLevelingModel;

@@ -85,24 +85,7 @@ impl Arrays {
     }
 
     /// Counts an operation that begins, and returns the duration of the array's work.
-    #[inline]
-    pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
-        if OPTIONS {
-            return self.begin_various_ns(die, job, now_ns);
-        }
-        if job.is_program() {
-            self.operations.programs += 1;
-            self.timing.program_ns
-        } else if job.is_read() {
-            self.operations.reads += 1;
-            self.timing.read_ns
-        } else {
-            self.operations.erases += 1;
-            self.timing.erase_ns
-        }
-    }
-
-    fn begin_various_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
+    pub(super) fn begin_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
         if self.is_in_register(die, job) {
             return 0;
         }
@@ -257,17 +240,14 @@ impl Arrays {
         self.aging.as_ref()
     }
 
-    /// Wears every block by more cycles; false if the drive does not wear.
-    pub(super) fn wear(&mut self, cycles: u32) -> bool {
-        let past = Past { cycles, ..Past::default() };
+    /// Adds a past to blocks and data at work; false if the drive has none.
+    pub(super) fn add_past(&mut self, past: Past) -> bool {
         self.aging.as_mut().map(|aging| aging.add(past)).is_some()
     }
 
-    /// Adds a past to blocks and data; registers lose their content.
+    /// The same without power: registers lose their content.
     pub(super) fn age(&mut self, past: Past) {
-        if let Some(aging) = &mut self.aging {
-            aging.add(past);
-        }
+        self.add_past(past);
         if let Some(registers) = &mut self.registers {
             registers.clear_all();
         }

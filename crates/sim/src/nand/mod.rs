@@ -73,7 +73,7 @@ struct Die {
 
 /// All dies and channels of a drive.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Nand<const OPTIONS: bool = true> {
+pub struct Nand {
     unit_pages: u32,
     /// Transfers of a page.
     page_transfers: u32,
@@ -89,7 +89,7 @@ pub struct Nand<const OPTIONS: bool = true> {
     pub die_busy_ns: u64,
 }
 
-impl<const OPTIONS: bool> Nand<OPTIONS> {
+impl Nand {
     /// Idle dies, whose blocks draw their shares of the spread by this seed.
     #[must_use]
     pub fn new(
@@ -112,7 +112,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             unit_pages: geometry.unit_pages,
             page_transfers: geometry.host_pages(),
             dies,
-            ahead: AheadQueues::new(if OPTIONS { geometry.dies } else { 0 }),
+            ahead: AheadQueues::new(geometry.dies),
             arrays: Arrays::new(geometry, timing, features, seed),
             channels: Channels::new(geometry, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
@@ -143,12 +143,12 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         self.arrays.set_fast(superblocks);
     }
 
-    /// Wears every block by more cycles; false if the drive does not wear.
-    pub fn wear(&mut self, cycles: u32) -> bool {
-        self.arrays.wear(cycles)
+    /// Adds a past to blocks and data at work; false if the model has neither `[nand.retry]` nor `[nand.wear]`.
+    pub fn add_past(&mut self, past: Past) -> bool {
+        self.arrays.add_past(past)
     }
 
-    /// Adds a past to blocks and data; registers lose their content.
+    /// The same without power: registers lose their content.
     pub fn age(&mut self, past: Past) {
         self.arrays.age(past);
     }
@@ -184,7 +184,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     pub fn enqueue(&mut self, die: u32, op: DieOp, now_ns: u64) {
         let job = Job::new(op, self.unit_pages);
         // A die at rest has nothing in its queues.
-        if self.dies[die as usize].phase == Phase::Rest && !(OPTIONS && self.overlap.is_some()) {
+        if self.dies[die as usize].phase == Phase::Rest && self.overlap.is_none() {
             self.begin(die, job, now_ns, None);
         } else {
             self.queue(die, job, now_ns);
@@ -193,25 +193,23 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
 
     #[inline(never)]
     fn queue(&mut self, die: u32, job: Job, now_ns: u64) {
-        let is_read = job.is_host_read() || OPTIONS && job.is_read_ahead();
+        let is_read = job.is_host_read() || job.is_read_ahead();
         let state = &mut self.dies[die as usize];
         let others = &mut state.others;
-        let is_behind = OPTIONS && is_read && self.read_rank.queue_behind_cleaning(others, job);
+        let is_behind = is_read && self.read_rank.queue_behind_cleaning(others, job);
         if is_behind {
             // It has its place.
         } else if job.is_host_read() {
             state.host_reads.push_back(job);
-        } else if OPTIONS && job.is_read_ahead() {
+        } else if job.is_read_ahead() {
             self.ahead.push(die, job);
         } else {
             state.others.push_back(job);
         }
-        if OPTIONS {
-            if self.overlap.is_some() {
-                self.overlap_queued(die, now_ns);
-            }
-            self.arrays.sense_beside(die, &self.dies[die as usize].host_reads, now_ns);
+        if self.overlap.is_some() {
+            self.overlap_queued(die, now_ns);
         }
+        self.arrays.sense_beside(die, &self.dies[die as usize].host_reads, now_ns);
     }
 
     /// The host waits for a read ahead: where that has not begun, it joins the host's reads.
@@ -228,18 +226,11 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     pub fn on_event(&mut self, now_ns: u64) -> Option<(u32, DieOp)> {
         let (_, die) = self.events.earliest();
         let job = self.dies[die as usize].current;
-        let is_over = if OPTIONS {
-            self.end_with_options(die, job, now_ns)
-        } else {
-            self.start_next(die, now_ns);
-            true
-        };
-        is_over.then(|| (die, DieOp::from(job)))
+        self.end(die, job, now_ns).then(|| (die, DieOp::from(job)))
     }
 
-    /// Ends an operation on a drive whose dies may overlap operations or age; false if it was only
-    /// suspended.
-    fn end_with_options(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
+    /// Ends an operation; false if it was only suspended.
+    fn end(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
         if self.dies[die as usize].phase == Phase::Suspending {
             self.suspended(die, now_ns);
             return false;
@@ -265,17 +256,16 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// The operation whose turn it is on a die.
     #[inline]
     fn next_job(&mut self, die: u32) -> Option<Job> {
-        let ahead = |ahead: &mut AheadQueues| if OPTIONS { ahead.pop(die) } else { None };
         let host_read = self.next_host_read(die);
         host_read
-            .or_else(|| ahead(&mut self.ahead))
+            .or_else(|| self.ahead.pop(die))
             .or_else(|| self.dies[die as usize].others.pop_front())
     }
 
     /// The host read whose turn it is on a die: the one that is sensed first, else the one that came first.
     #[inline]
     fn next_host_read(&mut self, die: u32) -> Option<Job> {
-        let ready = if OPTIONS { self.arrays.first_ready(die) } else { None };
+        let ready = self.arrays.first_ready(die);
         let reads = &mut self.dies[die as usize].host_reads;
         ready.and_then(|ready| reads.take(|&read| read == ready)).or_else(|| reads.pop_front())
     }
@@ -289,7 +279,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             None if job.is_program() => self.claim(die, self.transfers(job), now_ns).end_ns(),
             None => now_ns,
         };
-        let array_end_ns = array_start_ns + self.arrays.begin_ns::<OPTIONS>(die, job, now_ns);
+        let array_end_ns = array_start_ns + self.arrays.begin_ns(die, job, now_ns);
         let mut end_ns = array_end_ns;
         if job.is_read() {
             let claim = self.claim(die, self.transfers(job), array_end_ns);
@@ -301,16 +291,14 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         state.phase = Phase::Array;
         self.die_busy_ns += end_ns - now_ns;
         self.events.set(die, end_ns);
-        if OPTIONS {
-            self.arrays.sense_beside(die, &self.dies[die as usize].host_reads, now_ns);
-        }
+        self.arrays.sense_beside(die, &self.dies[die as usize].host_reads, now_ns);
         (array_start_ns, end_ns)
     }
 
     /// Transfers over the channel that an operation needs.
     #[inline(always)]
     fn transfers(&self, job: Job) -> u32 {
-        if OPTIONS && !job.is_host_read() { job.pages() * self.page_transfers } else { job.pages() }
+        if job.is_host_read() { job.pages() } else { job.pages() * self.page_transfers }
     }
 
     /// Claims the channel of a die for transfers that are ready at a moment.

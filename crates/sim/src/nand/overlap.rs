@@ -96,7 +96,7 @@ impl Overlap {
     }
 }
 
-impl<const OPTIONS: bool> Nand<OPTIONS> {
+impl Nand {
     /// Handles an addition to the queue of a die: it may begin, or justify a suspension or a
     /// transfer.
     pub(super) fn overlap_queued(&mut self, die: u32, now_ns: u64) {

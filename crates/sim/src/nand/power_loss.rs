@@ -2,7 +2,7 @@
 
 use super::{DieOp, Nand, Phase};
 
-impl<const OPTIONS: bool> Nand<OPTIONS> {
+impl Nand {
     /// The operations in progress in each die, with the die: the current one, and a suspended one.
     pub fn under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
         (0..).zip(&self.dies).flat_map(|(die, state)| {

@@ -1,7 +1,7 @@
 //! Blocks written with one bit per cell.
 //!
 //! Phenomenon: with one bit per cell, programs and reads of a page take a fraction of the time.
-//! Source: the pSLC caches of the drives of 2012 and 2013 (see [`crate::firmware::pslc`]).
+//! Source: the pSLC caches of the drives of 2012 and 2013 (see [`crate::mechanism::pslc`]).
 //! Simplification: a block keeps its mode from its first program to its erase; wear is that of its
 //! other mode. Test: `tests/mechanisms/pslc.rs`.
 

@@ -8,7 +8,6 @@ pub mod untimed;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
 use sim::ftl::table::number_bytes;
-use sim::probe::Silent;
 use sim::{Config, Device, Model, PAGE_BYTES, Probe};
 
 /// A small drive with round numbers: 2 channels x 2 dies, units of 4 pages, 64 superblocks of 512 pages.
@@ -120,8 +119,8 @@ pub fn alone<P: Probe>(device: &mut Device<P>, op: &Op) -> u64 {
 
 /// Keeps `queue_depth` commands outstanding until `count` have ended; returns the last ones that
 /// ended together.
-pub fn closed_loop<P: Probe, const OPTIONS: bool>(
-    device: &mut Device<P, OPTIONS>,
+pub fn closed_loop<P: Probe>(
+    device: &mut Device<P>,
     queue_depth: u32,
     count: u64,
     next: impl FnMut(u32) -> Op,
@@ -130,12 +129,12 @@ pub fn closed_loop<P: Probe, const OPTIONS: bool>(
 }
 
 /// The same, and passes every completion to `watch` before the next command.
-pub fn watched_loop<P: Probe, const OPTIONS: bool>(
-    device: &mut Device<P, OPTIONS>,
+pub fn watched_loop<P: Probe>(
+    device: &mut Device<P>,
     queue_depth: u32,
     count: u64,
     mut next: impl FnMut(u32) -> Op,
-    mut watch: impl FnMut(&Device<P, OPTIONS>, &Completion),
+    mut watch: impl FnMut(&Device<P>, &Completion),
 ) -> Vec<Completion> {
     let mut out = Vec::new();
     let mut last = Vec::new();
@@ -162,7 +161,7 @@ pub fn watched_loop<P: Probe, const OPTIONS: bool>(
 }
 
 /// Writes the first `pages` pages once, in order, 32 at a time.
-pub fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, pages: u64) {
+pub fn fill(device: &mut Device, pages: u64) {
     closed_loop(device, 32, pages.div_ceil(32), in_order(pages));
 }
 

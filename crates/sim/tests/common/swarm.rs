@@ -18,7 +18,7 @@ mod keys;
 use super::cases::how_to_repeat;
 use super::{op, watched_loop};
 pub use keys::Choice;
-use keys::{EXTREMES, PLAIN, REQUIRED, SECTIONS};
+use keys::{EXTREMES, REQUIRED, SECTIONS};
 
 /// Commands between two checks of [`torture`].
 const LOOKS: u64 = 8;
@@ -59,21 +59,10 @@ pub struct Draft {
 impl Draft {
     /// A model with every section of `always`, and others at random.
     pub fn random(rng: &mut Rng, always: &[&str]) -> Self {
-        Self::of(rng, SECTIONS, always)
-    }
-
-    /// A model without sections, except those that a plain drive may have.
-    pub fn plain(rng: &mut Rng) -> Self {
-        let may_have = |key: &str| PLAIN.iter().any(|prefix| key.starts_with(prefix));
-        let sections = SECTIONS.iter().filter(|section| may_have(section[0].0));
-        Self::of(rng, &sections.copied().collect::<Vec<_>>(), &[])
-    }
-
-    fn of(rng: &mut Rng, sections: &[&[Choice]], always: &[&str]) -> Self {
         let scale_divisor = pick(rng, &[512, 1024, 1024, 2048, 4096]);
         let mut draft = Self { values: BTreeMap::new(), spoiled: Vec::new(), scale_divisor };
         REQUIRED.iter().for_each(|choice| draft.set(rng, choice));
-        for section in sections {
+        for section in SECTIONS {
             let is_wanted = always.iter().any(|prefix| section[0].0.starts_with(prefix));
             if is_wanted || rng.chance(1, 4) {
                 section.iter().for_each(|choice| draft.set(rng, choice));
@@ -350,20 +339,16 @@ pub fn random_data(rng: &mut Rng) -> Data {
 /// Commands of all kinds over a random part of the drive; overwrites it a few times, with pauses in
 /// which it may rest, collect and fold. `look` is called now and then, while no command is
 /// outstanding.
-pub fn torture<P: Probe, const OPTIONS: bool>(
-    device: &mut Device<P, OPTIONS>,
-    rng: &mut Rng,
-    look: impl FnMut(&mut Device<P, OPTIONS>),
-) {
+pub fn torture<P: Probe>(device: &mut Device<P>, rng: &mut Rng, look: impl FnMut(&mut Device<P>)) {
     watched_torture(device, rng, |_, _| (), look);
 }
 
 /// The same, and passes every completion to `watch`.
-pub fn watched_torture<P: Probe, const OPTIONS: bool>(
-    device: &mut Device<P, OPTIONS>,
+pub fn watched_torture<P: Probe>(
+    device: &mut Device<P>,
     rng: &mut Rng,
-    mut watch: impl FnMut(&Device<P, OPTIONS>, &Completion),
-    mut look: impl FnMut(&mut Device<P, OPTIONS>),
+    mut watch: impl FnMut(&Device<P>, &Completion),
+    mut look: impl FnMut(&mut Device<P>),
 ) {
     let pages = device.config().capacity_bytes() / PAGE_BYTES;
     let span = (pages / (1 + rng.below(3))).max(1);

@@ -4,7 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod caps;
+mod cleaning_states;
 mod cold;
 mod compression;
 mod housekeeping;
@@ -18,4 +18,7 @@ mod performance_mode;
 mod placement;
 mod pslc;
 mod quiet_gc;
+mod throttle;
 mod wear;
+mod wear_budget;
+mod write_caps;

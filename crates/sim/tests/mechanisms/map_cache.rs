@@ -2,8 +2,8 @@
 
 use base::{OpKind, Rng};
 use sim::Device;
-use sim::firmware::map_cache::Lookups;
 use sim::ftl::NO_PAGE;
+use sim::mechanism::map_cache::Lookups;
 use sim::nand::aging::past::Past;
 
 use crate::common::{CACHE, alone, closed_loop, fill, op, secs, small};

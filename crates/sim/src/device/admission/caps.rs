@@ -6,16 +6,16 @@ use base::OpKind;
 
 use crate::device::Device;
 use crate::device::timers::Timer;
-use crate::firmware::caps::cleaning_states::CleaningStates;
-use crate::firmware::caps::write_caps::WriteCaps;
+use crate::mechanism::cleaning_states::CleaningStates;
+use crate::mechanism::write_caps::WriteCaps;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The controller takes a command up: writes are told apart by the order in which it does.
     #[inline]
     pub(in crate::device) fn note_order(&mut self, tag: u32, kind: OpKind) {
         let page_bytes = self.geometry().page_bytes.into();
-        if let Some(caps) = &mut self.write_caps
+        if let Some(caps) = &mut self.mechanisms.write_caps
             && kind == OpKind::Write
         {
             self.commands[tag].is_random = caps.is_random(&self.commands[tag], page_bytes);
@@ -25,7 +25,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// All data of a write is in the buffer: acknowledges it, at once unless a cap holds it back.
     #[inline]
     pub(in crate::device) fn acknowledge(&mut self, tag: u32) {
-        if OPTIONS && self.is_held(tag) {
+        if self.is_held(tag) {
             return self.await_acknowledgement();
         }
         self.pass(tag);
@@ -34,15 +34,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Whether a cap holds the acknowledgement of a write back.
     #[inline]
     fn is_held(&mut self, tag: u32) -> bool {
-        let Some(caps) = &mut self.write_caps else { return false };
-        let state_ns = self.cleaning.as_ref().map_or(0, CleaningStates::random_command_ns);
+        let Some(caps) = &mut self.mechanisms.write_caps else { return false };
+        let state_ns =
+            self.mechanisms.cleaning_states.as_ref().map_or(0, CleaningStates::random_command_ns);
         caps.hold(tag, &self.commands[tag], self.now_ns, state_ns)
     }
 
     /// A unit is in NAND, which takes from the budget of a drive that has one.
     #[inline]
     pub(in crate::device) fn spend_program(&mut self) {
-        if OPTIONS && let Some(budget) = &mut self.wear_budget {
+        if let Some(budget) = &mut self.mechanisms.wear_budget {
             budget.spend(self.now_ns);
         }
     }
@@ -50,7 +51,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Whether the budget of programs lets a host write enter; if not, a timer is set for that time.
     pub(in crate::device) fn budget_is_open(&mut self) -> bool {
         let now_ns = self.now_ns;
-        let opens_ns = self.wear_budget.as_mut().and_then(|budget| budget.wait_until(now_ns));
+        let opens_ns =
+            self.mechanisms.wear_budget.as_mut().and_then(|budget| budget.wait_until(now_ns));
         if let Some(opens_ns) = opens_ns {
             self.timers.set(Timer::Throttle, opens_ns);
         }
@@ -61,7 +63,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(in crate::device) fn note_free(&mut self) {
         let free = self.ftl.free.len() as u32;
-        let Some(states) = &mut self.cleaning else { return };
+        let Some(states) = &mut self.mechanisms.cleaning_states else { return };
         states.note(free);
         if let Some(cache) = &mut self.cache {
             cache.set_hurried(states.hurries_folds());
@@ -81,7 +83,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Looks at the clock when the next acknowledgement may go.
     fn await_acknowledgement(&mut self) {
-        let next_ns = self.write_caps.as_ref().and_then(WriteCaps::next_ns);
+        let next_ns = self.mechanisms.write_caps.as_ref().and_then(WriteCaps::next_ns);
         if let Some(next_ns) = next_ns {
             self.timers.set(Timer::Acknowledge, next_ns);
         }
@@ -90,7 +92,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The caps let acknowledgements go.
     pub(in crate::device) fn on_acknowledge_timer(&mut self) {
         let now_ns = self.now_ns;
-        while let Some(tag) = self.write_caps.as_mut().and_then(|caps| caps.take_due(now_ns)) {
+        while let Some(tag) =
+            self.mechanisms.write_caps.as_mut().and_then(|caps| caps.take_due(now_ns))
+        {
             self.pass(tag);
         }
         self.await_acknowledgement();

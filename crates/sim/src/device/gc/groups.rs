@@ -23,11 +23,11 @@ pub(in crate::device) fn cleaners(config: &Config) -> (Cleaner, Option<Box<Clean
     (cleaner, cleaners)
 }
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The group whose cleaning is at hand.
     #[inline(always)]
     pub(in crate::device) fn group_at_hand(&self) -> u32 {
-        if OPTIONS { self.cleaners.as_ref().map_or(0, |cleaners| cleaners.at_hand()) } else { 0 }
+        self.cleaners.as_ref().map_or(0, |cleaners| cleaners.at_hand())
     }
 
     /// Does something with the cleaning of a group at hand.
@@ -37,7 +37,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         group: u32,
         work: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        if !OPTIONS || self.cleaners.is_none() {
+        if self.cleaners.is_none() {
             return work(self);
         }
         let before = self.group_at_hand();
@@ -54,7 +54,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         superblock: u32,
         work: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        if !OPTIONS || self.cleaners.is_none() {
+        if self.cleaners.is_none() {
             return work(self);
         }
         let group = self.geometry().cleaning_group(superblock);

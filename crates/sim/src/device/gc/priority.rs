@@ -1,10 +1,10 @@
 //! Work of the firmware that goes before the host's writes: the host waits where that is late.
 
 use crate::device::Device;
-use crate::firmware::performance_mode::{FastWrites, oldest_fast};
-use crate::firmware::pslc::PslcCache;
 use crate::ftl::collector::Collector;
 use crate::ftl::pacing::Bursts;
+use crate::mechanism::performance_mode::{FastWrites, oldest_fast};
+use crate::mechanism::pslc::PslcCache;
 use crate::probe::Probe;
 
 /// Whether the host has to wait for the debts of a collector, which saves them up where it works in bursts.
@@ -16,11 +16,12 @@ pub(super) fn is_held_back_by(collector: &Collector, bursts: Option<&Bursts>) ->
     }
 }
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Pages of such work that are late.
     #[inline]
     pub(in crate::device) fn late_pages(&self) -> u64 {
-        let reorganisation_pages = self.fast_writes.as_ref().map_or(0, FastWrites::late_pages);
+        let reorganisation_pages =
+            self.mechanisms.performance_mode.as_ref().map_or(0, FastWrites::late_pages);
         reorganisation_pages + self.cache.as_ref().map_or(0, PslcCache::late_pages)
     }
 
@@ -64,7 +65,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Whether the clock asks for fast data to move, and room is not what the drive needs first.
     #[inline]
     pub(in crate::device) fn wants_reorganisation(&mut self) -> bool {
-        self.fast_writes.as_ref().is_some_and(FastWrites::is_asked) && self.has_room_to_tidy()
+        self.mechanisms.performance_mode.as_ref().is_some_and(FastWrites::is_asked)
+            && self.has_room_to_tidy()
     }
 
     /// The superblock to reorganise next, or `None` if none should or may move.
@@ -73,7 +75,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return None;
         }
         let oldest = oldest_fast(&self.ftl, self.nand.fast()?);
-        if let (None, Some(mode)) = (oldest, &mut self.fast_writes) {
+        if let (None, Some(mode)) = (oldest, &mut self.mechanisms.performance_mode) {
             mode.forgive();
         }
         oldest
@@ -86,7 +88,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             bursts.moving(pages);
         }
         let is_fast = || self.nand.fast().is_some_and(|fast| fast.contains(superblock));
-        if let Some(mode) = &mut self.fast_writes
+        if let Some(mode) = &mut self.mechanisms.performance_mode
             && is_fast()
         {
             mode.moved(pages);
@@ -101,7 +103,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Nothing can be moved, so that nothing is owed or late.
     pub(in crate::device) fn forgive(&mut self) {
         self.collector.forgive();
-        if let Some(mode) = &mut self.fast_writes {
+        if let Some(mode) = &mut self.mechanisms.performance_mode {
             mode.forgive();
         }
         if let Some(cache) = &mut self.cache {

@@ -3,13 +3,13 @@
 use crate::device::Device;
 use crate::device::timers::Timer;
 use crate::events::NEVER;
-use crate::firmware::idle_sort::{Sorter, can_move};
 use crate::ftl::StreamId;
 use crate::host::ControllerJob;
+use crate::mechanism::idle_sort::{Sorter, can_move};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The host is back, or the drive new: re-sorting waits for the next idle time.
     pub(in crate::device) fn wait_for_sort(&mut self) {
         if let Some(sorter) = &mut self.sorter {

@@ -3,13 +3,13 @@
 use crate::device::Device;
 use crate::device::timers::Timer;
 use crate::events::NEVER;
-use crate::power::thermal::Thermal;
+use crate::mechanism::thermal::Thermal;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The temperature at a moment from the last event to the next, or `None` if the model has none.
     pub(in crate::device) fn thermal_at(&self, time_ns: u64) -> Option<Thermal> {
-        let (thermal, power) = (self.thermal?, self.power.as_ref()?);
+        let (thermal, power) = (self.mechanisms.thermal?, self.power.as_ref()?);
         Some(thermal.after(time_ns, power, self.nand.operations()))
     }
 
@@ -17,14 +17,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(in crate::device) fn look_at_temperature(&mut self) {
         let Some(mut thermal) = self.thermal_at(self.now_ns) else { return };
         self.link.limit(thermal.look());
-        self.thermal = Some(thermal);
+        self.mechanisms.thermal = Some(thermal);
     }
 
     /// Puts the drive into surroundings of another temperature; false if its model has no temperature.
     pub fn set_ambient(&mut self, ambient_mk: u64) -> bool {
         self.look_at_temperature();
-        let Some(thermal) = self.thermal else { return false };
-        self.thermal = Some(thermal.amid(ambient_mk));
+        let Some(thermal) = self.mechanisms.thermal else { return false };
+        self.mechanisms.thermal = Some(thermal.amid(ambient_mk));
         self.look_at_temperature();
         true
     }
@@ -32,7 +32,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Lets the drive take the temperature of its surroundings, after days without power.
     pub(super) fn cool_down(&mut self) {
         self.look_at_temperature();
-        self.thermal = self.thermal.map(Thermal::cooled);
+        self.mechanisms.thermal = self.mechanisms.thermal.map(Thermal::cooled);
         self.look_at_temperature();
     }
 
@@ -50,7 +50,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Sets the timer of the temperature, if it is not set.
     pub(super) fn keep_looking(&mut self) {
-        if let Some(thermal) = &self.thermal
+        if let Some(thermal) = &self.mechanisms.thermal
             && !self.timers.is_set(Timer::Heat)
         {
             self.timers.set(Timer::Heat, self.now_ns.saturating_add(thermal.look_ns()));

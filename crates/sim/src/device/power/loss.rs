@@ -8,7 +8,7 @@ use crate::model::Config;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// A drive at the end of its recovery, with the findings of the recovery.
     pub(crate) fn recovered(config: Config, ftl: Ftl, probe: P, log: MapLog, now_ns: u64) -> Self {
         let mut device = Self::assemble(config, ftl, probe);

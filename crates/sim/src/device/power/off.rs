@@ -4,14 +4,14 @@ use base::Nanos;
 
 use crate::device::Device;
 use crate::events::NEVER;
-use crate::firmware::map_cache::MapCache;
-use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::StreamId;
+use crate::mechanism::map_cache::MapCache;
+use crate::mechanism::read_ahead::ReadAhead;
 use crate::nand::aging::past::Past;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// Gives the drive a past at once: time without power, after an orderly shutdown, and cycles and reads of all
     /// blocks in addition to their own. No command may be outstanding. The shutdown takes time: it programs the content
     /// of the buffer and the changed segments of the map. Without power, the clock of the drive stands. Afterwards the
@@ -28,7 +28,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Wears every block by more cycles; false if the model has neither `[nand.retry]` nor `[nand.wear]`.
     pub fn wear(&mut self, cycles: u32) -> bool {
-        self.nand.wear(cycles)
+        self.nand.add_past(Past { cycles, ..Past::default() })
     }
 
     /// Forgets what was read, and lets every changed segment of the map leave its cache.

@@ -3,18 +3,16 @@
 use std::ops::Range;
 
 use crate::device::Device;
-use crate::firmware::read_ahead::{ReadAhead, Refill};
+use crate::mechanism::read_ahead::{ReadAhead, Refill};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The streams that some pages of a command were read ahead of; empty if none were.
     #[inline(always)]
     pub(in crate::device) fn readers_of(&self, tag: u32) -> Range<usize> {
-        match &self.read_ahead {
-            Some(ahead) if OPTIONS => ahead.streams_of(&self.commands[tag].touched()),
-            _ => 0..0,
-        }
+        let touched = self.commands[tag].touched();
+        self.read_ahead.as_ref().map_or(0..0, |ahead| ahead.streams_of(&touched))
     }
 
     /// Whether a page was read ahead of these streams or is being so; a command that needs it waits for what is under

@@ -9,12 +9,12 @@ use base::OpKind;
 
 use crate::device::Device;
 use crate::device::timers::Timer;
-use crate::firmware::map_cache::{Found, MapCache};
 use crate::ftl::StreamId;
+use crate::mechanism::map_cache::{Found, MapCache};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+impl<P: Probe> Device<P> {
     /// The segments of the map at hand, where the drive does not hold all of it.
     #[must_use]
     pub fn map_cache(&self) -> Option<&MapCache> {
@@ -59,7 +59,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let op = match tag {
             Some(tag) => {
                 self.commands[tag].reads_pending += 1;
-                DieOp::MapRead { tag, unit, transfers: self.host_pages() }
+                DieOp::MapRead { tag, unit, transfers: self.geometry().host_pages() }
             }
             None => DieOp::MapLoad { unit },
         };

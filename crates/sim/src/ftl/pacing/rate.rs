@@ -4,7 +4,7 @@
 //! cleaning costs at the moment. Source: the Samsung PM9A3 holds 292.6 MB/s for several kinds of skew (published
 //! measurements; that firmware paces it is a reading of them). Superblocks are collected as soon as fewer than
 //! `free_high` are erased. While the newest victim held valid data, the write buffer admits pages of 4 KiB at the rate
-//! at most ([`crate::firmware::caps::throttle::Bucket`]); a new, a trimmed and a linearly overwritten drive know no limit.
+//! at most ([`crate::mechanism::throttle::Bucket`]); a new, a trimmed and a linearly overwritten drive know no limit.
 //! At `free_low` the host waits: there the drive is too slow for the rate. Simplification: one rate for all sizes of
 //! writes. Tests: `tests/formulas/evenness.rs`, `tests/mechanisms/pacing.rs`.
 

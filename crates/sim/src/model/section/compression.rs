@@ -1,21 +1,20 @@
 //! `[compression]`: a controller that compresses.
 
-use serde::Deserialize;
-
 use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::model::check::Check;
+use crate::model::check::CrossCheck;
+use crate::model::schema::section;
 use crate::model::{ModelError, Sourced};
 
-/// A compressing controller.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CompressionModel {
-    /// Size of a granule: 512, 1024 or 2048. Compressed pages take whole granules.
-    pub granule_bytes: Sourced<u32>,
+section! {
+    /// A compressing controller.
+    pub struct CompressionModel {
+        /// Size of a granule: 512, 1024 or 2048. Compressed pages take whole granules.
+        pub granule_bytes: Sourced<u32>,
+    }
 }
 
 /// Physical pages of a logical one.
-pub(in crate::model) fn page_granules(check: &Check<'_>) -> Result<u32, ModelError> {
+pub(in crate::model) fn page_granules(check: &CrossCheck<'_>) -> Result<u32, ModelError> {
     let Some(compression) = &check.model.compression else { return Ok(1) };
     let bytes = compression.granule_bytes.value;
     if [512, 1024, 2048].contains(&bytes) {
@@ -26,7 +25,7 @@ pub(in crate::model) fn page_granules(check: &Check<'_>) -> Result<u32, ModelErr
 
 /// Pages of different sizes leave gaps, which may take only a small share of a superblock.
 pub(in crate::model) fn superblock_holds_gaps(
-    check: &Check<'_>,
+    check: &CrossCheck<'_>,
     geometry: &Geometry,
 ) -> Result<(), ModelError> {
     let unit_pages = geometry.unit_pages + geometry.relocation_slack_pages();

@@ -5,11 +5,13 @@ mod placement;
 use serde::Deserialize;
 
 use crate::firmware::read_cache::WAYS;
+use crate::ftl::placement::HANDLES_MAX;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::DeallocateSupport;
 use crate::host::coalescing::Coalescing;
 use crate::host::limits::InterfaceLimits;
-use crate::model::check::{Check, HOUR_NS};
+use crate::model::check::CrossCheck;
+use crate::model::schema::{HOUR_NS, TB_PER_S, section};
 use crate::model::{ModelError, Sourced};
 
 /// Most commands of SATA's native command queueing.
@@ -18,32 +20,32 @@ const NCQ_COMMANDS: u64 = 32;
 /// Most entries of an NVMe queue, and of all queues of a model together.
 const ENTRIES_MAX: u64 = 65_536;
 
-/// Path between host and drive.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Interface {
-    /// Protocol and link; absent: SATA.
-    pub kind: Option<Sourced<InterfaceKind>>,
-    /// Payload rate of the link, bytes per second; for NVMe in each direction.
-    pub link_bytes_per_s: Sourced<u64>,
-    /// Payload rate of data to the drive; absent: that of the link.
-    pub link_write_bytes_per_s: Option<Sourced<u64>>,
-    /// Most outstanding commands; for NVMe in each queue.
-    pub queue_depth: Sourced<u32>,
-    /// NVMe submission queues; absent: 1.
-    pub queues: Option<Sourced<u32>>,
-    /// Number of completions that raise an interrupt; absent: each one does.
-    pub coalesced_commands: Option<Sourced<u32>>,
-    /// Longest wait of a completion for others; goes with `coalesced_commands`.
-    pub coalesced_ns: Option<Sourced<u64>>,
-    /// Commands per turn of a queue; absent: 1.
-    pub arbitration_burst: Option<Sourced<u32>>,
-    /// Placement handles that a write may name; absent: 1.
-    pub placement_handles: Option<Sourced<u32>>,
-    /// The treatment of TRIM; absent: it works.
-    pub deallocate: Option<Sourced<DeallocateSupport>>,
-    /// Smallest unit that the host can address, bytes; absent: 4,096.
-    pub logical_block_bytes: Option<Sourced<u32>>,
+section! {
+    /// Path between host and drive.
+    pub struct Interface {
+        /// Protocol and link; absent: SATA.
+        pub kind: Option<Sourced<InterfaceKind>>,
+        /// Payload rate of the link, bytes per second; for NVMe in each direction.
+        pub link_bytes_per_s: Sourced<u64> [1_000_000, TB_PER_S],
+        /// Payload rate of data to the drive; absent: that of the link.
+        pub link_write_bytes_per_s: Option<Sourced<u64>> [1_000_000, TB_PER_S],
+        /// Most outstanding commands; for NVMe in each queue.
+        pub queue_depth: Sourced<u32> [1, ENTRIES_MAX],
+        /// NVMe submission queues; absent: 1.
+        pub queues: Option<Sourced<u32>>,
+        /// Number of completions that raise an interrupt; absent: each one does.
+        pub coalesced_commands: Option<Sourced<u32>> [1, 256],
+        /// Longest wait of a completion for others; goes with `coalesced_commands`.
+        pub coalesced_ns: Option<Sourced<u64>> [0, HOUR_NS],
+        /// Commands per turn of a queue; absent: 1.
+        pub arbitration_burst: Option<Sourced<u32>> [1, 256],
+        /// Placement handles that a write may name; absent: 1.
+        pub placement_handles: Option<Sourced<u32>> [1, HANDLES_MAX as u64],
+        /// The treatment of TRIM; absent: it works.
+        pub deallocate: Option<Sourced<DeallocateSupport>>,
+        /// Smallest unit that the host can address, bytes; absent: 4,096.
+        pub logical_block_bytes: Option<Sourced<u32>>,
+    }
 }
 
 /// Protocol and link.
@@ -56,12 +58,12 @@ pub enum InterfaceKind {
     Nvme,
 }
 
-/// DRAM that caches reads.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadCacheModel {
-    /// Its size.
-    pub bytes: Sourced<u64>,
+section! {
+    /// DRAM that caches reads.
+    pub struct ReadCacheModel {
+        /// Its size.
+        pub bytes: Sourced<u64>,
+    }
 }
 
 fn value(optional: Option<&Sourced<u32>>, absent: u32) -> u32 {
@@ -80,12 +82,11 @@ impl Interface {
 
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
     ) -> Result<InterfaceLimits, ModelError> {
         let kind = self.kind();
         let queues = value(self.queues.as_ref(), 1);
         let arbitration_burst = value(self.arbitration_burst.as_ref(), 1);
-        check.within("interface.arbitration_burst", arbitration_burst.into(), 1, 256)?;
         let depth = u64::from(self.queue_depth.value);
         if kind == InterfaceKind::Sata {
             self.check_sata(check, queues, depth)?;
@@ -111,7 +112,7 @@ impl Interface {
     /// Rule for interrupts; `None` if each completion raises one.
     pub(in crate::model) fn coalescing(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
     ) -> Result<Option<Coalescing>, ModelError> {
         let (threshold, time_ns) = match (&self.coalesced_commands, &self.coalesced_ns) {
             (Some(threshold), Some(time_ns)) => (threshold.value, time_ns.value),
@@ -129,8 +130,6 @@ impl Interface {
             let rule = "SATA has no interrupt coalescing of its own; interface.kind = \"nvme\" has";
             return check.fail("interface.coalesced_commands", threshold, rule);
         }
-        check.within("interface.coalesced_commands", threshold.into(), 1, 256)?;
-        check.within("interface.coalesced_ns", time_ns, 0, HOUR_NS)?;
         Ok(Some(Coalescing { threshold, time_ns }))
     }
 
@@ -138,7 +137,12 @@ impl Interface {
         self.kind.as_ref().map_or(InterfaceKind::Sata, |kind| kind.value)
     }
 
-    fn check_sata(&self, check: &Check<'_>, queues: u32, depth: u64) -> Result<(), ModelError> {
+    fn check_sata(
+        &self,
+        check: &CrossCheck<'_>,
+        queues: u32,
+        depth: u64,
+    ) -> Result<(), ModelError> {
         if depth > NCQ_COMMANDS {
             let rule = "SATA has 32 commands; interface.kind = \"nvme\" has more";
             return check.fail("interface.queue_depth", depth, rule);
@@ -155,7 +159,7 @@ impl ReadCacheModel {
     /// Its size in pages.
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         geometry: &Geometry,
     ) -> Result<u32, ModelError> {
         let page_bytes = u64::from(geometry.page_bytes);

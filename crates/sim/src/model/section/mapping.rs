@@ -1,11 +1,10 @@
 //! `[mapping]`: the journal and the checkpoints of the map.
 
-use serde::Deserialize;
-
 use crate::ftl::placement::Placement;
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
-use crate::model::check::Check;
+use crate::model::check::CrossCheck;
+use crate::model::schema::section;
 use crate::model::{ModelError, Sourced};
 
 /// Units of the journal beside its open superblock that every drive needs.
@@ -15,21 +14,21 @@ const JOURNAL_UNITS_MIN: u64 = 8;
 /// streams of host, cache, collected and cold data.
 const PADDED_UNITS: u64 = 4;
 
-/// The records of a drive about its map.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MappingModel {
-    /// Bytes of a journal entry: one map change.
-    pub entry_bytes: Sourced<u32>,
-    /// Bytes of a map entry in a checkpoint.
-    pub map_entry_bytes: Sourced<u32>,
-    /// Superblocks of the journal, taken from `nand.reserved_superblocks`.
-    pub journal_superblocks: Sourced<u32>,
+section! {
+    /// The records of a drive about its map.
+    pub struct MappingModel {
+        /// Bytes of a journal entry: one map change.
+        pub entry_bytes: Sourced<u32> [4, 1_024],
+        /// Bytes of a map entry in a checkpoint.
+        pub map_entry_bytes: Sourced<u32> [4, 1_024],
+        /// Superblocks of the journal, taken from `nand.reserved_superblocks`.
+        pub journal_superblocks: Sourced<u32> [3, 1 << 16],
+    }
 }
 
 /// To keep its erase from waiting, every victim may complete an open unit of each stream with
 /// padding. A victim must on average give more than that, or collection would never end.
-fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelError> {
+fn check_padding(check: &CrossCheck<'_>, geometry: &Geometry) -> Result<(), ModelError> {
     let spare_units = geometry.spare_superblocks() * u64::from(geometry.superblock_units);
     let of_handles = check.placement()?.map_or(0, Placement::more_open_superblocks);
     let padded_units = PADDED_UNITS + u64::from(of_handles);
@@ -50,15 +49,12 @@ impl MappingModel {
     /// Sizes for a drive with `reserved` superblocks beside those of the FTL.
     pub(in crate::model) fn resolve(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         geometry: &Geometry,
         reserved: u32,
     ) -> Result<MappingShape, ModelError> {
         let (entry, map_entry) = (self.entry_bytes.value, self.map_entry_bytes.value);
-        check.within("mapping.entry_bytes", entry.into(), 4, 1024)?;
-        check.within("mapping.map_entry_bytes", map_entry.into(), 4, 1024)?;
         let superblocks = self.journal_superblocks.value;
-        check.within("mapping.journal_superblocks", superblocks.into(), 3, 1 << 16)?;
         if u64::from(superblocks - 1) * u64::from(geometry.superblock_units) < JOURNAL_UNITS_MIN {
             let rule = format!(
                 "a superblock holds {} program units, and all but one of the journal's superblocks must \

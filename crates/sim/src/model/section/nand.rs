@@ -3,11 +3,10 @@
 
 mod aging;
 
-use serde::Deserialize;
-
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
-use crate::model::check::{Check, HOUR_NS};
+use crate::model::check::CrossCheck;
+use crate::model::schema::{HOUR_NS, TB_PER_S, section};
 use crate::model::{ModelError, Sourced};
 use crate::nand::SuspendLimits;
 use crate::nand::moves::MovesByPlane;
@@ -17,122 +16,127 @@ use crate::nand::{NandFeatures, NandTiming};
 
 pub use aging::{AgeModel, RetryModel, WearModel};
 
-/// The NAND array.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NandModel {
-    /// Channels.
-    pub channels: Sourced<u32>,
-    /// Dies on each channel.
-    pub dies_per_channel: Sourced<u32>,
-    /// Planes of a die that work together.
-    pub planes: Sourced<u32>,
-    /// Blocks of a plane.
-    pub blocks_per_plane: Sourced<u32>,
-    /// Pages of a block.
-    pub pages_per_block: Sourced<u32>,
-    /// Bytes of a NAND page on one plane.
-    pub page_bytes: Sourced<u32>,
-    /// tR, mean of lower and upper pages.
-    pub read_ns: Sourced<u64>,
-    /// tPROG, mean of lower and upper pages.
-    pub program_ns: Sourced<u64>,
-    /// tBERS.
-    pub erase_ns: Sourced<u64>,
-    /// Rate of a channel, bytes per second.
-    pub channel_bytes_per_s: Sourced<u64>,
-    /// Groups of dies, each with superblocks of its own; absent: superblocks lie on all dies.
-    pub die_groups: Option<Sourced<u32>>,
-    /// Blocks of every die without user data: bad blocks, firmware, tables, pSLC.
-    pub reserved_superblocks: Sourced<u32>,
-    /// Whether the planes of a die program, read and erase together; absent: they do.
-    pub multi_plane: Option<Sourced<bool>>,
-    /// Whether the planes of a die sense one after the other for collection; absent: they sense together.
-    pub moves_by_plane: Option<Sourced<bool>>,
-    /// Whether the next program's data crosses the channel during a program; absent: it does not.
-    pub cache_program: Option<Sourced<bool>>,
-    /// The register of a die serves further reads of the same pages; absent: it does not.
-    pub page_register: Option<Sourced<bool>>,
-    /// Whether the planes of a die sense for the host whatever the others do; absent: they sense together.
-    pub independent_planes: Option<Sourced<bool>>,
-    /// Times of lower and upper pages; absent: all take `program_ns` and `read_ns`.
-    pub pages: Option<PagesModel>,
-    /// Suspension of programs and erases for host reads; absent: reads wait.
-    pub suspend: Option<SuspendModel>,
-    /// Repeated senses of worn and old pages; absent: one sense is enough.
-    pub retry: Option<RetryModel>,
-    /// Blocks and layers take times of their own; absent: all take the same.
-    pub spread: Option<SpreadModel>,
-    /// Programs and erases of worn blocks take other times; absent: they take those of new ones.
-    pub wear: Option<WearModel>,
+section! {
+    /// The NAND array.
+    pub struct NandModel {
+        /// Channels.
+        pub channels: Sourced<u32> [1, 256],
+        /// Dies on each channel.
+        pub dies_per_channel: Sourced<u32> [1, 256],
+        /// Planes of a die that work together.
+        pub planes: Sourced<u32> [1, 16],
+        /// Blocks of a plane.
+        pub blocks_per_plane: Sourced<u32> [1, 1 << 20],
+        /// Pages of a block.
+        pub pages_per_block: Sourced<u32> [1, 1 << 16],
+        /// Bytes of a NAND page on one plane.
+        pub page_bytes: Sourced<u32> [PAGE_BYTES, 1 << 20],
+        /// tR, mean of lower and upper pages.
+        pub read_ns: Sourced<u64> [1, HOUR_NS],
+        /// tPROG, mean of lower and upper pages.
+        pub program_ns: Sourced<u64> [1, HOUR_NS],
+        /// tBERS.
+        pub erase_ns: Sourced<u64> [1, HOUR_NS],
+        /// Rate of a channel, bytes per second.
+        pub channel_bytes_per_s: Sourced<u64> [1_000_000, TB_PER_S],
+        /// Groups of dies, each with superblocks of its own; absent: superblocks lie on all dies.
+        pub die_groups: Option<Sourced<u32>>,
+        /// Blocks of every die without user data: bad blocks, firmware, tables, pSLC.
+        pub reserved_superblocks: Sourced<u32>,
+        /// Whether the planes of a die program, read and erase together; absent: they do.
+        pub multi_plane: Option<Sourced<bool>>,
+        /// Whether the planes of a die sense one after the other for collection; absent: they sense together.
+        pub moves_by_plane: Option<Sourced<bool>>,
+        /// Whether the next program's data crosses the channel during a program; absent: it does not.
+        pub cache_program: Option<Sourced<bool>>,
+        /// The register of a die serves further reads of the same pages; absent: it does not.
+        pub page_register: Option<Sourced<bool>>,
+        /// Whether the planes of a die sense for the host whatever the others do; absent: they sense together.
+        pub independent_planes: Option<Sourced<bool>>,
+        /// Times of lower and upper pages; absent: all take `program_ns` and `read_ns`.
+        pub pages: Option<PagesModel>,
+        /// Suspension of programs and erases for host reads; absent: reads wait.
+        pub suspend: Option<SuspendModel>,
+        /// Repeated senses of worn and old pages; absent: one sense is enough.
+        pub retry: Option<RetryModel>,
+        /// Blocks and layers take times of their own; absent: all take the same.
+        pub spread: Option<SpreadModel>,
+        /// Programs and erases of worn blocks take other times; absent: they take those of new ones.
+        pub wear: Option<WearModel>,
+    }
 }
 
-/// Times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` and `nand.read_ns` are their means.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PagesModel {
-    /// Lower pages.
-    pub program_lower_ns: Sourced<u64>,
-    /// Middle pages of cells with three bits; absent: cells have two.
-    pub program_middle_ns: Option<Sourced<u64>>,
-    /// Upper pages.
-    pub program_upper_ns: Sourced<u64>,
-    /// tR of lower pages; absent: that of all kinds is `nand.read_ns`.
-    pub read_lower_ns: Option<Sourced<u64>>,
-    /// tR of middle pages; goes with the other two where cells have three bits.
-    pub read_middle_ns: Option<Sourced<u64>>,
-    /// tR of upper pages; goes with `read_lower_ns`.
-    pub read_upper_ns: Option<Sourced<u64>>,
+section! {
+    /// Times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` and `nand.read_ns` are their means.
+    pub struct PagesModel {
+        /// Lower pages.
+        pub program_lower_ns: Sourced<u64> [1, HOUR_NS],
+        /// Middle pages of cells with three bits; absent: cells have two.
+        pub program_middle_ns: Option<Sourced<u64>> [1, HOUR_NS],
+        /// Upper pages.
+        pub program_upper_ns: Sourced<u64> [1, HOUR_NS],
+        /// tR of lower pages; absent: that of all kinds is `nand.read_ns`.
+        pub read_lower_ns: Option<Sourced<u64>> [1, HOUR_NS],
+        /// tR of middle pages; goes with the other two where cells have three bits.
+        pub read_middle_ns: Option<Sourced<u64>> [1, HOUR_NS],
+        /// tR of upper pages; goes with `read_lower_ns`.
+        pub read_upper_ns: Option<Sourced<u64>> [1, HOUR_NS],
+    }
 }
 
-/// A kind of page: the keys and values of its program time and, where it has one, its read time.
-type Kind<'a> = ((&'static str, u64), (&'static str, Option<&'a Sourced<u64>>));
+/// A kind of page: its program time, and the key of its read time with the value, where it has one.
+type Kind<'a> = (u64, (&'static str, Option<&'a Sourced<u64>>));
 
 impl PagesModel {
     /// The kinds that the model has, from the lowest on.
     fn kinds(&self) -> impl Iterator<Item = Kind<'_>> {
         let middle = self.program_middle_ns.as_ref().map(|middle| {
-            let program = ("nand.pages.program_middle_ns", middle.value);
-            (program, ("nand.pages.read_middle_ns", self.read_middle_ns.as_ref()))
+            (middle.value, ("nand.pages.read_middle_ns", self.read_middle_ns.as_ref()))
         });
-        let lower = ("nand.pages.program_lower_ns", self.program_lower_ns.value);
-        let upper = ("nand.pages.program_upper_ns", self.program_upper_ns.value);
+        let (lower_ns, upper_ns) = (self.program_lower_ns.value, self.program_upper_ns.value);
         [
-            Some((lower, ("nand.pages.read_lower_ns", self.read_lower_ns.as_ref()))),
+            Some((lower_ns, ("nand.pages.read_lower_ns", self.read_lower_ns.as_ref()))),
             middle,
-            Some((upper, ("nand.pages.read_upper_ns", self.read_upper_ns.as_ref()))),
+            Some((upper_ns, ("nand.pages.read_upper_ns", self.read_upper_ns.as_ref()))),
         ]
         .into_iter()
         .flatten()
     }
 }
 
-/// Program and erase suspend, see [`crate::nand::overlap`].
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SuspendModel {
-    /// Time from the request until the die can read.
-    pub suspend_ns: Sourced<u64>,
-    /// Time from the last read until the operation continues.
-    pub resume_ns: Sourced<u64>,
-    /// Most batches of reads during one operation.
-    pub per_operation_max: Sourced<u32>,
+section! {
+    /// Program and erase suspend, see [`crate::nand::overlap`].
+    pub struct SuspendModel {
+        /// Time from the request until the die can read.
+        pub suspend_ns: Sourced<u64> [0, HOUR_NS],
+        /// Time from the last read until the operation continues.
+        pub resume_ns: Sourced<u64> [0, HOUR_NS],
+        /// Most batches of reads during one operation.
+        pub per_operation_max: Sourced<u32> [1, 1 << 16],
+    }
 }
 
-/// Spread of times over blocks and layers, see [`crate::nand::spread`]; in percent of the mean to either side.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SpreadModel {
-    /// Programs, from block to block.
-    pub program_percent: Sourced<u32>,
-    /// Erases, from block to block.
-    pub erase_percent: Sourced<u32>,
-    /// Programs, from the first pages of a block to its last.
-    pub layer_percent: Sourced<u32>,
+section! {
+    /// Spread of times over blocks and layers, see [`crate::nand::spread`]; in percent of the mean to either side.
+    pub struct SpreadModel {
+        /// Programs, from block to block.
+        pub program_percent: Sourced<u32> [0, 90],
+        /// Erases, from block to block.
+        pub erase_percent: Sourced<u32> [0, 90],
+        /// Programs, from the first pages of a block to its last.
+        pub layer_percent: Sourced<u32> [0, 90],
+    }
 }
 
-/// Widest spread.
-const SPREAD_PERCENT_MAX: u64 = 90;
+impl SuspendModel {
+    fn limits(&self) -> SuspendLimits {
+        SuspendLimits {
+            suspend_ns: self.suspend_ns.value,
+            resume_ns: self.resume_ns.value,
+            per_operation_max: self.per_operation_max.value,
+        }
+    }
+}
 
 impl NandModel {
     /// Planes of a die that work together, and number of such groups that take turns.
@@ -159,7 +163,7 @@ impl NandModel {
     }
 }
 
-impl Check<'_> {
+impl CrossCheck<'_> {
     /// The features of a drive whose blocks have `rows` pages.
     pub(in crate::model) fn nand_features(
         &self,
@@ -171,12 +175,12 @@ impl Check<'_> {
         let pages = nand.pages.as_ref().map(|pages| self.page_times(pages, row_units, rows));
         Ok(NandFeatures {
             pages: pages.transpose()?,
-            suspend: nand.suspend.as_ref().map(|s| self.suspend_limits(s)).transpose()?,
+            suspend: nand.suspend.as_ref().map(SuspendModel::limits),
             cache_program: nand.cache_program.as_ref().is_some_and(|on| on.value),
             page_register: nand.page_register.as_ref().is_some_and(|on| on.value),
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
-            wear: nand.wear.as_ref().map(|wear| self.wear_drift(wear)).transpose()?,
+            wear: nand.wear.as_ref().map(Self::wear_drift),
             past: self.past()?,
             independent_planes: self.independent_planes(geometry.unit_pages)?,
             slc: None,
@@ -222,10 +226,8 @@ impl Check<'_> {
         self.read_kinds(pages)?;
         let nand = &self.model.nand;
         let mut kinds = Vec::new();
-        for ((program_key, program_ns), (read_key, read_ns)) in pages.kinds() {
+        for (program_ns, (_, read_ns)) in pages.kinds() {
             let read_ns = read_ns.map_or(nand.read_ns.value, |read_ns| read_ns.value);
-            self.within(program_key, program_ns, 1, HOUR_NS)?;
-            self.within(read_key, read_ns, 1, HOUR_NS)?;
             kinds.push(KindTimes { read_ns, program_ns });
         }
         let mean = mean(&kinds);
@@ -262,26 +264,9 @@ impl Check<'_> {
         kinds_ns.chain([nand.read_ns.value]).max().unwrap_or(nand.read_ns.value)
     }
 
-    fn suspend_limits(&self, suspend: &SuspendModel) -> Result<SuspendLimits, ModelError> {
-        let SuspendModel { suspend_ns, resume_ns, per_operation_max } = suspend;
-        self.within("nand.suspend.suspend_ns", suspend_ns.value, 0, HOUR_NS)?;
-        self.within("nand.suspend.resume_ns", resume_ns.value, 0, HOUR_NS)?;
-        let key = "nand.suspend.per_operation_max";
-        self.within(key, per_operation_max.value.into(), 1, 1 << 16)?;
-        Ok(SuspendLimits {
-            suspend_ns: suspend_ns.value,
-            resume_ns: resume_ns.value,
-            per_operation_max: per_operation_max.value,
-        })
-    }
-
     fn spread(&self, spread: &SpreadModel, row_units: u32) -> Result<SpreadPercent, ModelError> {
-        let SpreadModel { program_percent, erase_percent, layer_percent } = spread;
-        let percent = |key, percent: &Sourced<u32>| {
-            let percent = u64::from(percent.value);
-            self.within(key, percent, 0, SPREAD_PERCENT_MAX).map(|()| percent)
-        };
-        let erase = percent("nand.spread.erase_percent", erase_percent)?;
+        let percent = |percent: &Sourced<u32>| u64::from(percent.value);
+        let erase = percent(&spread.erase_percent);
         let nand = &self.model.nand;
         let pslc_erase_ns = self.model.pslc.as_ref().map_or(0, |pslc| pslc.erase_ns.value);
         let (_, groups) = nand.plane_groups();
@@ -291,9 +276,9 @@ impl Check<'_> {
             return self.fail("nand.spread.erase_percent", erase, rule);
         }
         Ok(SpreadPercent {
-            program: percent("nand.spread.program_percent", program_percent)?,
+            program: percent(&spread.program_percent),
             erase,
-            layer: percent("nand.spread.layer_percent", layer_percent)?,
+            layer: percent(&spread.layer_percent),
             row_units,
         })
     }

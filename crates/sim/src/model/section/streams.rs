@@ -1,14 +1,13 @@
 //! `[streams]`: the separation of data.
 
-use serde::Deserialize;
-
 use crate::ftl::cold::ColdPolicy;
 use crate::model::Sourced;
+use crate::model::schema::section;
 
-/// Write streams beyond those of the host and of garbage collection.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StreamsModel {
-    /// Criterion of cold data for the cold stream.
-    pub cold: Sourced<ColdPolicy>,
+section! {
+    /// Write streams beyond those of the host and of garbage collection.
+    pub struct StreamsModel {
+        /// Criterion of cold data for the cold stream.
+        pub cold: Sourced<ColdPolicy>,
+    }
 }

@@ -260,10 +260,6 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
     ],
 ];
 
-/// Sections that leave a drive plain.
-pub(super) const PLAIN: &[&str] =
-    &["power.", "interface.link_write", "interface.logical", "interface.deallocate"];
-
 /// Limits of the rules and of the integers behind them.
 pub(super) const EXTREMES: &[&str] = &[
     "-1",

@@ -1,49 +1,37 @@
 //! `[housekeeping]`: patrol reads, refresh and map flush.
 
-use base::Ratio;
-use serde::Deserialize;
-
 use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
 use crate::geometry::Geometry;
-use crate::model::check::{Check, HOUR_NS};
+use crate::model::check::CrossCheck;
+use crate::model::schema::{HOUR_NS, section};
 use crate::model::{ModelError, Sourced};
+use base::Ratio;
 
 const MS_NS: u64 = 1_000_000;
 const MINUTE_NS: u64 = HOUR_NS / 60;
 const CENTURY_NS: u64 = 100 * 365 * 24 * HOUR_NS;
 
-/// Work that a drive does for its own sake.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HousekeepingModel {
-    /// Time from one patrolled unit to the next, see [`crate::firmware::housekeeping::patrol`]; absent: no patrol.
-    pub patrol_interval_ns: Option<Sourced<u64>>,
-    /// Time after which data is written anew, see [`crate::firmware::housekeeping::refresh`]; absent: never.
-    pub refresh_after_ns: Option<Sourced<u64>>,
-    /// Valid pages of 4 KiB that refresh moves per second at most; goes with `refresh_after_ns`.
-    pub refresh_pages_per_s: Option<Sourced<u64>>,
-    /// Time from one flush of the map to the next, in a drive of full size, see
-    /// [`crate::firmware::housekeeping::map_flush`]; absent: no flush.
-    pub map_flush_period_ns: Option<Sourced<u64>>,
-    /// Most bytes of the map in one flush, in a drive of full size; goes with `[map_cache]`; absent: all that changed.
-    pub map_flush_bytes_max: Option<Sourced<u64>>,
+section! {
+    /// Work that a drive does for its own sake.
+    pub struct HousekeepingModel {
+        /// Time from one patrolled unit to the next; absent: no patrol.
+        pub patrol_interval_ns: Option<Sourced<u64>> [MS_NS, HOUR_NS],
+        /// Time after which data is written anew; absent: never.
+        pub refresh_after_ns: Option<Sourced<u64>> [MINUTE_NS, CENTURY_NS],
+        /// Valid pages of 4 KiB that refresh moves per second at most; goes with `refresh_after_ns`.
+        pub refresh_pages_per_s: Option<Sourced<u64>> [1, 1_000_000_000],
+        /// Time from one flush of the map to the next, in a drive of full size; absent: no flush.
+        pub map_flush_period_ns: Option<Sourced<u64>> [MS_NS, HOUR_NS],
+        /// Most bytes of the map in one flush, in a drive of full size; goes with `[map_cache]`; absent: all that changed.
+        pub map_flush_bytes_max: Option<Sourced<u64>>,
+    }
 }
 
 impl HousekeepingModel {
-    /// Time from one patrolled unit to the next, or `None` if there is no patrol.
-    pub(in crate::model) fn patrol_interval_ns(
-        &self,
-        check: &Check<'_>,
-    ) -> Result<Option<u64>, ModelError> {
-        let Some(interval) = &self.patrol_interval_ns else { return Ok(None) };
-        check.within("housekeeping.patrol_interval_ns", interval.value, MS_NS, HOUR_NS)?;
-        Ok(Some(interval.value))
-    }
-
     /// Age and rate of refresh, or `None` if data stays.
     pub(in crate::model) fn refresh(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         geometry: &Geometry,
     ) -> Result<Option<RefreshPlan>, ModelError> {
         let (after_key, rate_key) =
@@ -58,8 +46,6 @@ impl HousekeepingModel {
                 return check.fail(rate_key, rate.value, &format!("it goes with {after_key}"));
             }
         };
-        check.within(after_key, after_ns, MINUTE_NS, CENTURY_NS)?;
-        check.within(rate_key, pages_per_s, 1, 1_000_000_000)?;
         let physical_per_s = pages_per_s * u64::from(geometry.page_granules);
         let unit_pages = u64::from(geometry.unit_pages);
         let unit_interval_ns = (unit_pages * 1_000_000_000).div_ceil(physical_per_s);
@@ -71,7 +57,7 @@ impl HousekeepingModel {
     /// one size.
     pub(in crate::model) fn map_flush(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         scale: Ratio,
         geometry: &Geometry,
     ) -> Result<Option<MapFlush>, ModelError> {
@@ -86,7 +72,6 @@ impl HousekeepingModel {
             check.within(bytes_key, bytes.value, geometry.page_bytes.into(), 1 << 40)?;
         }
         let Some(period) = &self.map_flush_period_ns else { return Ok(None) };
-        check.within(period_key, period.value, MS_NS, HOUR_NS)?;
         if !has_cache && check.model.mapping.is_none() {
             return check.fail(period_key, period.value, "it goes with [map_cache] or [mapping]");
         }

@@ -3,10 +3,10 @@
 
 use base::Ratio;
 
-use crate::firmware::caps::throttle::Throttle;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::model::check::Check;
+use crate::mechanism::throttle::Throttle;
+use crate::model::check::CrossCheck;
 use crate::model::{GcModel, ModelError};
 
 impl GcModel {
@@ -14,12 +14,11 @@ impl GcModel {
     /// its curve.
     pub(in crate::model) fn quantum(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
         scale: Ratio,
         geometry: &Geometry,
     ) -> Result<Option<Quantum>, ModelError> {
         let duty_percent = self.duty_percent.as_ref().map_or(100, |duty| duty.value);
-        check.within("gc.duty_percent", duty_percent.into(), 1, 100)?;
         let Some(quantum) = &self.quantum_bytes else {
             return match self.duty_percent {
                 Some(_) => check.fail(
@@ -30,7 +29,6 @@ impl GcModel {
                 None => Ok(None),
             };
         };
-        check.within("gc.quantum_bytes", quantum.value, PAGE_BYTES, 1 << 43)?;
         if let kind @ (PacingKind::Watermark | PacingKind::Rate) = self.pacing.value {
             let rule = format!("gc.pacing is {}, which owes no pages to save up", kind.name());
             return check.fail("gc.quantum_bytes", quantum.value, &rule);
@@ -42,7 +40,7 @@ impl GcModel {
     /// The limit of the host's writes under `rate` pacing; `None` under others.
     pub(in crate::model) fn write_rate(
         &self,
-        check: &Check<'_>,
+        check: &CrossCheck<'_>,
     ) -> Result<Option<Throttle>, ModelError> {
         match (&self.rate_iops, self.pacing.value) {
             (None, PacingKind::Rate) => {
@@ -52,9 +50,7 @@ impl GcModel {
                 check.fail("gc.rate_burst_bytes", burst.value, "gc.pacing is not rate")
             }),
             (Some(rate), PacingKind::Rate) => {
-                check.within("gc.rate_iops", rate.value, 1, 1_000_000_000)?;
                 let burst = self.rate_burst_bytes.as_ref().map_or(PAGE_BYTES, |burst| burst.value);
-                check.within("gc.rate_burst_bytes", burst, PAGE_BYTES, 1 << 30)?;
                 let page_ns = 1_000_000_000_u64.div_ceil(rate.value);
                 Ok(Some(Throttle { page_ns, burst_ns: burst / PAGE_BYTES * page_ns }))
             }

@@ -1,18 +1,17 @@
 //! `interface.placement_handles` and `gc.handle_isolation`: data that the host keeps apart.
 
-use crate::ftl::placement::{HANDLES_MAX, Isolation, Placement};
+use crate::ftl::placement::{Isolation, Placement};
 use crate::model::ModelError;
-use crate::model::check::Check;
+use crate::model::check::CrossCheck;
 
 use super::InterfaceKind;
 
-impl Check<'_> {
+impl CrossCheck<'_> {
     /// The placement handles, or `None` if all data of the host goes to one stream.
     pub(in crate::model) fn placement(&self) -> Result<Option<Placement>, ModelError> {
         const KEY: &str = "interface.placement_handles";
         let model = self.model;
         let handles = super::value(model.interface.placement_handles.as_ref(), 1);
-        self.within(KEY, handles.into(), 1, HANDLES_MAX.into())?;
         let isolation = model.gc.handle_isolation.as_ref().map(|isolation| isolation.value);
         if handles == 1 {
             return match isolation {

@@ -1,58 +1,57 @@
 //! `[nand.retry]` and `[nand.wear]`: effects of the past of a block; `[age]`: the past of a drive that is not new.
 
-use serde::Deserialize;
-
-use crate::model::check::{Check, HOUR_NS};
+use crate::model::check::CrossCheck;
+use crate::model::schema::{HOUR_NS, section};
 use crate::model::{ModelError, Sourced};
 use crate::nand::aging::past::{DAY_NS, Past};
 use crate::nand::aging::retry::ErrorGrowth;
 use crate::nand::aging::wear::WearDrift;
 
-/// Wear, retention and read retry, see [`crate::nand::aging::retry`]; rates in wrong bits per 10^9.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RetryModel {
-    /// Initial cycles of every block.
-    pub initial_cycles: Sourced<u32>,
-    /// Error rate of a fresh page in an unworn block.
-    pub fresh_ppb: Sourced<u64>,
-    /// The addition for 1,000 cycles.
-    pub per_kilocycle_ppb: Sourced<u64>,
-    /// The addition for a day in an unworn block.
-    pub per_day_ppb: Sourced<u64>,
-    /// The addition to that for 1,000 cycles.
-    pub per_day_per_kilocycle_ppb: Sourced<u64>,
-    /// The addition for 1,000 reads of the block since its data was written; absent: none.
-    pub per_kiloread_ppb: Option<Sourced<u64>>,
-    /// Reads of a block after which its superblock moves; absent: it stays.
-    pub reclaim_reads: Option<Sourced<u32>>,
-    /// Error rate that one sense corrects.
-    pub corrected_ppb: Sourced<u64>,
-    /// Most further senses.
-    pub retries_max: Sourced<u32>,
+section! {
+    /// Wear, retention and read retry, see [`crate::nand::aging::retry`]; rates in wrong bits per 10^9.
+    pub struct RetryModel {
+        /// Initial cycles of every block.
+        pub initial_cycles: Sourced<u32> [0, CYCLES_MAX],
+        /// Error rate of a fresh page in an unworn block.
+        pub fresh_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition for 1,000 cycles.
+        pub per_kilocycle_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition for a day in an unworn block.
+        pub per_day_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition to that for 1,000 cycles.
+        pub per_day_per_kilocycle_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition for 1,000 reads of the block since its data was written; absent: none.
+        pub per_kiloread_ppb: Option<Sourced<u64>> [0, ALL_PPB],
+        /// Reads of a block after which its superblock moves; absent: it stays.
+        pub reclaim_reads: Option<Sourced<u32>> [1, READS_MAX],
+        /// Error rate that one sense corrects.
+        pub corrected_ppb: Sourced<u64> [1, ALL_PPB],
+        /// Most further senses.
+        pub retries_max: Sourced<u32> [1, 1_000],
+    }
 }
 
-/// Times of worn blocks, see [`crate::nand::aging::wear`]; change per 1,000 cycles, in thousandths of the time of a
-/// new block.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WearModel {
-    /// Reduction of a program.
-    pub program_less_per_kilocycle_permille: Sourced<u64>,
-    /// Increase of an erase.
-    pub erase_more_per_kilocycle_permille: Sourced<u64>,
+section! {
+    /// Times of worn blocks, see [`crate::nand::aging::wear`]; change per 1,000 cycles, in thousandths of the time of a
+    /// new block.
+    pub struct WearModel {
+        /// Reduction of a program.
+        pub program_less_per_kilocycle_permille: Sourced<u64> [0, 1_000],
+        /// Increase of an erase.
+        pub erase_more_per_kilocycle_permille: Sourced<u64> [0, 10_000],
+    }
 }
 
-/// The past of a drive that is not new, see [`crate::nand::aging::past`].
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AgeModel {
-    /// Cycles of every block in addition to `nand.retry.initial_cycles`; absent: none.
-    pub cycles: Option<Sourced<u32>>,
-    /// Days without power between the data that is written first and the first read of the host; absent: none.
-    pub retention_days: Option<Sourced<u32>>,
-    /// Reads in that time of every block that holds data; absent: none.
-    pub read_count: Option<Sourced<u32>>,
+section! {
+    /// The past of a drive that is not new, see [`crate::nand::aging::past`].
+    pub struct AgeModel {
+        /// Cycles of every block in addition to `nand.retry.initial_cycles`; absent: none.
+        pub cycles: Option<Sourced<u32>> [0, CYCLES_MAX],
+        /// Days without power between the data that is written first and the first read of the host; absent: none.
+        pub retention_days: Option<Sourced<u32>> [0, DAYS_MAX],
+        /// Reads in that time of every block that holds data; absent: none.
+        pub read_count: Option<Sourced<u32>> [0, READS_MAX],
+    }
 }
 
 /// Most cycles of a block.
@@ -65,28 +64,8 @@ const READS_MAX: u64 = 1_000_000_000;
 /// All bits wrong.
 const ALL_PPB: u64 = 1_000_000_000;
 
-impl Check<'_> {
+impl CrossCheck<'_> {
     pub(super) fn error_growth(&self, retry: &RetryModel) -> Result<ErrorGrowth, ModelError> {
-        for (key, value, min, max) in [
-            ("nand.retry.initial_cycles", retry.initial_cycles.value.into(), 0, CYCLES_MAX),
-            ("nand.retry.fresh_ppb", retry.fresh_ppb.value, 0, ALL_PPB),
-            ("nand.retry.per_kilocycle_ppb", retry.per_kilocycle_ppb.value, 0, ALL_PPB),
-            ("nand.retry.per_day_ppb", retry.per_day_ppb.value, 0, ALL_PPB),
-            (
-                "nand.retry.per_day_per_kilocycle_ppb",
-                retry.per_day_per_kilocycle_ppb.value,
-                0,
-                ALL_PPB,
-            ),
-            ("nand.retry.per_kiloread_ppb", number(&retry.per_kiloread_ppb), 0, ALL_PPB),
-            ("nand.retry.corrected_ppb", retry.corrected_ppb.value, 1, ALL_PPB),
-            ("nand.retry.retries_max", retry.retries_max.value.into(), 1, 1000),
-        ] {
-            self.within(key, value, min, max)?;
-        }
-        if let Some(limit) = &retry.reclaim_reads {
-            self.within("nand.retry.reclaim_reads", limit.value.into(), 1, READS_MAX)?;
-        }
         let senses = 1 + u64::from(retry.retries_max.value);
         if self.longest_read_ns().saturating_mul(senses) > HOUR_NS {
             let rule = "with every retry, a read of nand.read_ns and of each kind of page must end within an hour";
@@ -104,12 +83,10 @@ impl Check<'_> {
         })
     }
 
-    pub(super) fn wear_drift(&self, wear: &WearModel) -> Result<WearDrift, ModelError> {
+    pub(super) fn wear_drift(wear: &WearModel) -> WearDrift {
         let less = wear.program_less_per_kilocycle_permille.value;
-        self.within("nand.wear.program_less_per_kilocycle_permille", less, 0, 1000)?;
         let more = wear.erase_more_per_kilocycle_permille.value;
-        self.within("nand.wear.erase_more_per_kilocycle_permille", more, 0, 10_000)?;
-        Ok(WearDrift { program_less_permille: less, erase_more_permille: more })
+        WearDrift { program_less_permille: less, erase_more_permille: more }
     }
 
     /// The past of the blocks and of their data. The model must have the keys by which each part of it has an effect.
@@ -122,31 +99,27 @@ impl Check<'_> {
         let counts_reads = retry
             .is_some_and(|retry| retry.per_kiloread_ppb.is_some() || retry.reclaim_reads.is_some());
         let wear_counts = retry.is_some() || self.model.nand.wear.is_some();
-        for (key, value, max, has_effect, rule) in [
+        for (key, value, has_effect, rule) in [
             (
                 "age.cycles",
                 &age.cycles,
-                CYCLES_MAX,
                 wear_counts,
                 "only nand.retry and nand.wear give it an effect",
             ),
             (
                 "age.retention_days",
                 &age.retention_days,
-                DAYS_MAX,
                 retry.is_some(),
                 "only nand.retry gives it an effect",
             ),
             (
                 "age.read_count",
                 &age.read_count,
-                READS_MAX,
                 counts_reads,
                 "only nand.retry.per_kiloread_ppb and nand.retry.reclaim_reads give it an effect",
             ),
         ] {
             let Some(value) = value else { continue };
-            self.within(key, value.value.into(), 0, max)?;
             if !has_effect {
                 return self.fail(key, value.value, rule);
             }

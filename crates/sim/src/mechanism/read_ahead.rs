@@ -13,14 +13,33 @@
 
 use std::ops::Range;
 
+use base::facts::Sourced;
+
 use crate::firmware::sequences::{Followed, Sequences};
 use crate::ftl::NO_PAGE;
 use crate::geometry::PAGE_BYTES;
 use crate::host::Command;
+use crate::mechanism::basis::{Basis, Section};
+use crate::model::schema::{ModelError, section};
 use crate::ring::Ring;
 
 /// Physical pages in a row that belong to one unit: the unit and how many.
 pub type Run = (u32, u32);
+
+/// Largest buffer.
+const BUFFER_BYTES_MAX: u64 = 1 << 34;
+
+section! {
+    /// Streams that are read ahead of the host.
+    pub struct ReadAheadSection {
+        /// Streams followed at a time.
+        pub streams: Sourced<u32> [1, 64],
+        /// Data read ahead of a stream, at most.
+        pub window_bytes: Sourced<u64> [PAGE_BYTES, 1 << 30],
+        /// DRAM for all streams, of which each has an even share.
+        pub buffer_bytes: Sourced<u64>,
+    }
+}
 
 /// Streams to follow and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -29,6 +48,18 @@ pub struct ReadAheadPlan {
     pub streams: u32,
     /// Pages read ahead of each, at most.
     pub window_pages: u32,
+}
+
+impl Section for ReadAheadSection {
+    type Plan = ReadAheadPlan;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<ReadAheadPlan, ModelError> {
+        let (streams, buffer_bytes) = (u64::from(self.streams.value), self.buffer_bytes.value);
+        let key = "read_ahead.buffer_bytes";
+        basis.check.within(key, buffer_bytes, streams * PAGE_BYTES, BUFFER_BYTES_MAX)?;
+        let window_pages = self.window_bytes.value.min(buffer_bytes / streams) / PAGE_BYTES;
+        Ok(ReadAheadPlan { streams: self.streams.value, window_pages: window_pages as u32 })
+    }
 }
 
 impl ReadAheadPlan {

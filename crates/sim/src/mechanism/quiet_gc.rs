@@ -14,10 +14,36 @@
 //! Simplification: a gap is the absence of commands, not of work on a die. Test:
 //! `tests/mechanisms/quiet_gc.rs`.
 
+use base::facts::Sourced;
+
 use crate::ftl::Ftl;
 use crate::ftl::collector::Collector;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Level;
+use crate::mechanism::basis::{Basis, Section};
+use crate::model::schema::{HOUR_NS, ModelError, section};
+
+section! {
+    /// Collection in the gaps of a busy host.
+    pub struct BackgroundGcSection {
+        /// Superblocks of writable space at which it stops.
+        pub free_target: Sourced<u32>,
+    }
+}
+
+section! {
+    /// Collection while the host is away.
+    pub struct IdleGcSection {
+        /// Time without a host command before it begins.
+        pub after_ns: Sourced<u64> [1_000_000, HOUR_NS],
+        /// Superblocks of writable space at which it stops.
+        pub free_target: Sourced<u32>,
+        /// Largest rate of moves, in valid pages of 4 KiB per second.
+        pub pages_per_s: Sourced<u64> [1, 1_000_000_000],
+        /// Largest share of valid pages in a victim: fuller superblocks would give little.
+        pub valid_percent_max: Sourced<u32> [1, 99],
+    }
+}
 
 /// Collection in the gaps of a busy host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -37,6 +63,44 @@ pub struct IdleGc {
     pub unit_interval_ns: u64,
     /// Most valid pages of a victim that justify its collection.
     pub valid_pages_max: u32,
+}
+
+/// A target must lie above the level of the host's own collection and within the spare space.
+fn check_target(basis: &Basis<'_>, key: &str, value: u32) -> Result<(), ModelError> {
+    let min = basis.number("gc.free_high").unwrap_or(0) + 1;
+    let max = basis.geometry.spare_superblocks() / u64::from(basis.geometry.cleaning_groups);
+    if (min..=max).contains(&u64::from(value)) {
+        return Ok(());
+    }
+    let rule = format!(
+        "it must be above gc.free_high and within the {max} spare superblocks: between {min} and {max}"
+    );
+    basis.check.fail(key, value, &rule)
+}
+
+impl Section for BackgroundGcSection {
+    type Plan = BackgroundGc;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<BackgroundGc, ModelError> {
+        check_target(basis, "background_gc.free_target", self.free_target.value)?;
+        Ok(BackgroundGc { free_target: self.free_target.value })
+    }
+}
+
+impl Section for IdleGcSection {
+    type Plan = IdleGc;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<IdleGc, ModelError> {
+        check_target(basis, "idle_gc.free_target", self.free_target.value)?;
+        let percent = u64::from(self.valid_percent_max.value);
+        let superblock_pages = u64::from(basis.geometry.superblock_data_pages());
+        Ok(IdleGc {
+            after_ns: self.after_ns.value,
+            free_target: self.free_target.value,
+            unit_interval_ns: basis.geometry.unit_interval_ns(self.pages_per_s.value),
+            valid_pages_max: (superblock_pages * percent / 100) as u32,
+        })
+    }
 }
 
 impl BackgroundGc {

@@ -10,12 +10,28 @@
 //! programmed. Simplifications: a stretch is read as a whole into DRAM; pages in the pSLC cache and of victims stay;
 //! one round for each absence of the host. Test: `tests/mechanisms/idle_sort.rs`.
 
+use base::facts::Sourced;
+
 use crate::ftl::{Ftl, NO_PAGE, SuperblockState};
 use crate::geometry::Geometry;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{HOUR_NS, ModelError, section};
 use crate::nand::programmed::ProgrammedUnits;
 
 /// Stretches in order that are passed over at a time.
 const LOOKS: u32 = 64;
+
+section! {
+    /// Rewriting of what lies scattered while the host is away.
+    pub struct IdleSortSection {
+        /// Time without a host command before it begins.
+        pub after_ns: Sourced<u64> [1_000_000, HOUR_NS],
+        /// Largest rate of moves, in pages of 4 KiB per second.
+        pub pages_per_s: Sourced<u64> [1, 1_000_000_000],
+        /// Data that is read and rewritten together.
+        pub stretch_bytes: Sourced<u64>,
+    }
+}
 
 /// Times and sizes of re-sorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -26,6 +42,41 @@ pub struct IdleSort {
     pub unit_interval_ns: u64,
     /// Logical pages that are read and rewritten together.
     pub stretch_pages: u32,
+}
+
+impl Section for IdleSortSection {
+    type Plan = IdleSort;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<IdleSort, ModelError> {
+        let Basis { check, geometry, .. } = basis;
+        const STRETCH: &str = "idle_sort.stretch_bytes";
+        let stretch_bytes = self.stretch_bytes.value;
+        check.within(STRETCH, stretch_bytes, geometry.page_bytes.into(), 1 << 24)?;
+        let handles = basis.number("interface.placement_handles");
+        for (section, is_there) in [
+            ("nand.die_groups", geometry.die_groups > 1),
+            ("[compression]", basis.has("compression")),
+            ("interface.placement_handles", handles.is_some_and(|handles| handles > 1)),
+        ] {
+            if is_there {
+                let rule = format!("re-sorting does not go together with {section}");
+                return check.fail(STRETCH, stretch_bytes, &rule);
+            }
+        }
+        Ok(IdleSort {
+            after_ns: self.after_ns.value,
+            unit_interval_ns: geometry.unit_interval_ns(self.pages_per_s.value),
+            stretch_pages: (stretch_bytes / u64::from(geometry.page_bytes)) as u32,
+        })
+    }
+}
+
+impl Plan for IdleSort {
+    type State = Sorter;
+
+    fn begin(self, geometry: &Geometry, _: usize) -> Sorter {
+        Sorter::new(self, geometry)
+    }
 }
 
 /// A page in NAND: its number for the host, and its place.

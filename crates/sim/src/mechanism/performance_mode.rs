@@ -22,9 +22,28 @@
 //! without goes first. A loss of power forgets which
 //! superblocks are fast: their data then counts as normal. Test: `tests/mechanisms/performance_mode.rs`.
 
+use base::facts::Sourced;
+
 use crate::firmware::backlog::Backlog;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
+use crate::geometry::Geometry;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{ModelError, section};
 use crate::nand::fast::FastSuperblocks;
+
+section! {
+    /// Fast writes into a drive that is less than half full.
+    pub struct PerformanceModeSection {
+        /// tPROG in the mode.
+        pub program_ns: Sourced<u64>,
+        /// Share of the LBA space without normal data that fast data may hold, in percent.
+        pub fill_percent: Sourced<u32> [1, 90],
+        /// Rate of the reorganisation after that, in pages of 4 KiB per second.
+        pub reorganise_pages_per_s: Sourced<u64> [1, 1_000_000_000],
+        /// Share of that rate that goes before the host's writes, in percent, or `None` if all of it does.
+        pub reorganise_priority_percent: Option<Sourced<u32>> [0, 100],
+    }
+}
 
 /// The mode needs at least one in this number of LBAs (assumed).
 const ROOM_SHARE_MIN: u64 = 16;
@@ -40,6 +59,33 @@ pub struct PerformanceMode {
     pub unit_interval_ns: u64,
     /// Share of that rate that goes before the host's writes.
     pub priority_percent: u32,
+}
+
+impl Section for PerformanceModeSection {
+    type Plan = PerformanceMode;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<PerformanceMode, ModelError> {
+        let pages_per_s = self.reorganise_pages_per_s.value;
+        let fill_percent = self.fill_percent.value;
+        let normal_ns = basis.number("nand.program_ns").unwrap_or(0);
+        basis.check.within("performance_mode.program_ns", self.program_ns.value, 1, normal_ns)?;
+        let priority_percent =
+            self.reorganise_priority_percent.as_ref().map_or(100, |share| share.value);
+        Ok(PerformanceMode {
+            program_ns: self.program_ns.value,
+            fill_percent,
+            unit_interval_ns: basis.geometry.unit_interval_ns(pages_per_s),
+            priority_percent,
+        })
+    }
+}
+
+impl Plan for PerformanceMode {
+    type State = FastWrites;
+
+    fn begin(self, geometry: &Geometry, _: usize) -> FastWrites {
+        FastWrites::new(self, geometry.unit_pages)
+    }
 }
 
 /// Kind of writing for the superblock that the host stream has opened.
@@ -174,7 +220,6 @@ pub fn oldest_fast(ftl: &Ftl, fast: &FastSuperblocks) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Geometry;
 
     fn ftl() -> Ftl {
         Ftl::new(Geometry::small())

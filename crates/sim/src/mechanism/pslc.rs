@@ -23,13 +23,49 @@
 //! with collected data; a page is folded over the bus (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
 //! Tests: `tests/mechanisms/pslc.rs`, `tests/swarm.rs`, `tests/reference/`.
 
+use base::Ratio;
+use base::facts::Sourced;
 use serde::Deserialize;
 
 use crate::firmware::backlog::Backlog;
-use crate::firmware::caps::throttle::{Bucket, Throttle};
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
+use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::mechanism::basis::{Basis, Blocks, Section};
+use crate::mechanism::throttle::{Bucket, Throttle};
+use crate::model::schema::{Check, HOUR_NS, ModelError, TB_PER_S, section};
+use crate::nand::slc::SlcTiming;
+
+section! {
+    /// A cache of blocks with one bit per cell.
+    pub struct PslcSection {
+        /// Bytes of the dedicated blocks.
+        pub bytes: Sourced<u64> [0, 1 << 43],
+        /// Whether the cache borrows erased blocks while there are plenty.
+        pub borrows: Sourced<bool>,
+        /// Most data in borrowed blocks, or `None` if only the erased blocks limit it.
+        pub borrowed_bytes_max: Option<Sourced<u64>> [1, 1 << 43],
+        /// Bits of a native cell: a block holds this fraction of its pages while it serves as cache.
+        pub bits_per_cell: Sourced<u32> [2, 4],
+        /// tR with one bit per cell.
+        pub read_ns: Sourced<u64> [1, HOUR_NS],
+        /// tPROG with one bit per cell.
+        pub program_ns: Sourced<u64> [1, HOUR_NS],
+        /// tBERS with one bit per cell.
+        pub erase_ns: Sourced<u64> [1, HOUR_NS],
+        /// Time without a host command before the cache is folded.
+        pub idle_after_ns: Sourced<u64> [1_000_000, HOUR_NS],
+        /// The behaviour of a write when the cache is full.
+        pub when_full: Sourced<WhenFull>,
+        /// Size from which commands go past the cache; absent: none does.
+        pub only_below_bytes: Option<Sourced<u64>> [1, u64::MAX],
+        /// Pages folded in return for a hundred that the host writes, or `None` if a busy host keeps the cache as it is.
+        pub busy_fold_percent: Option<Sourced<u32>> [0, 1_000],
+        /// Most that the controller writes past the cache, in bytes/s, or `None` if only cells and link limit it.
+        pub direct_bytes_per_s: Option<Sourced<u64>> [1_000_000, TB_PER_S],
+    }
+}
 
 /// The behaviour of a host write when the cache is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
@@ -58,6 +94,118 @@ pub struct Pslc {
     pub busy_fold_percent: u32,
     /// The rate of the controller for host pages that go past the cache, or `None` if it has no limit.
     pub direct_rate: Option<Throttle>,
+}
+
+impl PslcSection {
+    /// Gives a geometry of `blocks` superblocks of `block_pages` rows the cache: its own
+    /// superblocks at the end, and the number of units to write in one. `kept` is the share of the
+    /// drive that the scale leaves.
+    ///
+    /// A scaled block may be too short to divide like the whole one, so that its cache needs more
+    /// superblocks, or fewer, for its bytes. The number of native superblocks stays that of full
+    /// size, and with it the spare space.
+    pub(crate) fn shape(
+        &self,
+        check: &Check<'_>,
+        geometry: &mut Geometry,
+        blocks: Blocks,
+        kept: Ratio,
+    ) -> Result<(), ModelError> {
+        let block_pages = blocks.scaled_pages;
+        let row_units = geometry.superblock_units / block_pages;
+        let superblock_bytes = |pages| {
+            let row_bytes =
+                u64::from(row_units * geometry.unit_pages) * geometry.physical_page_bytes();
+            let stripe = u64::from(geometry.stripe_units.max(1));
+            let data_units = stripe - u64::from(geometry.stripe_units > 0);
+            u64::from(self.rows(pages)) * row_bytes / stripe * data_units
+        };
+        let at_full_size = self.bytes.value.div_ceil(superblock_bytes(blocks.pages));
+        let of_cache =
+            u64::from(blocks.scaled_per_plane) * at_full_size / u64::from(blocks.per_plane);
+        let native = u64::from(geometry.superblocks).saturating_sub(of_cache);
+        if native == 0 {
+            let rule = format!(
+                "it would take {at_full_size} superblocks of {} bytes with one bit per cell, and there are {}",
+                superblock_bytes(blocks.pages),
+                blocks.per_plane - blocks.reserved
+            );
+            return check.fail("pslc.bytes", self.bytes.value, &rule);
+        }
+        let superblocks = kept.of(self.bytes.value).div_ceil(superblock_bytes(block_pages));
+        if (native + superblocks) * u64::from(geometry.superblock_units) > u64::from(u32::MAX) {
+            let rule = format!(
+                "its {superblocks} superblocks make all NAND together 2^32 program units, or more"
+            );
+            return check.fail("pslc.bytes", self.bytes.value, &rule);
+        }
+        geometry.cache_units = row_units * self.rows(block_pages);
+        geometry.cache_superblocks = superblocks as u32;
+        geometry.superblocks = native as u32 + superblocks as u32;
+        Ok(())
+    }
+
+    /// Number of rows to write in a block of this length; one if the block is too short to divide.
+    fn rows(&self, block_pages: u32) -> u32 {
+        (block_pages / self.bits_per_cell.value).max(1)
+    }
+
+    /// Times of a superblock in this mode; a shorter block has a shorter erase, like the others.
+    pub(crate) fn timing(&self, blocks: Blocks) -> SlcTiming {
+        let erase_ns = u64::from(blocks.plane_groups)
+            * (self.erase_ns.value * u64::from(blocks.scaled_pages))
+                .div_ceil(u64::from(blocks.pages));
+        SlcTiming { read_ns: self.read_ns.value, program_ns: self.program_ns.value, erase_ns }
+    }
+
+    /// Most superblocks to borrow; a part of one counts as a whole one.
+    fn borrowed_superblocks_max(&self, basis: &Basis<'_>) -> Result<Option<u32>, ModelError> {
+        let Basis { check, scale, geometry, .. } = basis;
+        let Some(bytes) = self.borrowed_bytes_max.as_ref().map(|bytes| bytes.value) else {
+            return Ok(None);
+        };
+        if !self.borrows.value {
+            let rule = "it goes with a cache that borrows, pslc.borrows";
+            return check.fail("pslc.borrowed_bytes_max", bytes, rule);
+        }
+        let superblock_bytes =
+            u64::from(geometry.cache_data_pages()) * geometry.physical_page_bytes();
+        let superblocks = scale.of(bytes).div_ceil(superblock_bytes).max(1);
+        Ok(Some(superblocks.min(geometry.superblocks.into()) as u32))
+    }
+
+    /// The limit for writes past the cache, a page at a time.
+    fn direct_rate(&self) -> Option<Throttle> {
+        let rate = self.direct_bytes_per_s.as_ref()?.value;
+        let page_ns = (PAGE_BYTES * 1_000_000_000).div_ceil(rate);
+        Some(Throttle { page_ns, burst_ns: page_ns })
+    }
+}
+
+impl Section for PslcSection {
+    type Plan = Pslc;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<Pslc, ModelError> {
+        let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
+        let busy_fold_percent = self.busy_fold_percent.as_ref().map_or(0, |share| share.value);
+        if self.bytes.value == 0 && !self.borrows.value {
+            let rule = "a cache that does not borrow (pslc.borrows) must have bytes of its own";
+            return basis.check.fail("pslc.bytes", self.bytes.value, rule);
+        }
+        // Those that collection and the states of cleaning work towards are not lent.
+        let kept_free =
+            basis.number("gc.free_high").max(basis.number("cleaning_states.reserve_free"));
+        let kept_free = kept_free.unwrap_or(0) as u32;
+        Ok(Pslc {
+            only_below_bytes,
+            borrow_above: self.borrows.value.then_some(kept_free.saturating_add(1)),
+            borrowed_superblocks_max: self.borrowed_superblocks_max(basis)?,
+            idle_after_ns: self.idle_after_ns.value,
+            when_full: self.when_full.value,
+            busy_fold_percent,
+            direct_rate: self.direct_rate(),
+        })
+    }
 }
 
 /// The cache with its state.

@@ -11,7 +11,24 @@
 //!
 //! Simplifications: it is overdrawn by a superblock at most; a host write that waits does so for what was spent before
 //! it came, and not for programs meanwhile; erases cost nothing; a loss of power fills it. Test:
-//! `tests/mechanisms/caps/wear_budget.rs`.
+//! `tests/mechanisms/wear_budget.rs`.
+
+use base::facts::Sourced;
+
+use crate::geometry::Geometry;
+use crate::host::transfer_ns;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{HOUR_NS, ModelError, TB_PER_S, section};
+
+section! {
+    /// A budget of NAND programs.
+    pub struct WearBudgetSection {
+        /// Bytes that a rested drive of full size programs before it slows its host down.
+        pub burst_bytes: Sourced<u64> [1, 1 << 60],
+        /// Bytes programmed in a second after that, and rate at which the budget returns.
+        pub bytes_per_s: Sourced<u64> [1_000_000, TB_PER_S],
+    }
+}
 
 /// The budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -22,6 +39,33 @@ pub struct WearPlan {
     pub burst_ns: u64,
     /// Time in which the deepest debt is paid.
     pub debt_ns_max: u64,
+}
+
+impl Section for WearBudgetSection {
+    type Plan = WearPlan;
+
+    /// A smaller drive has a smaller budget, so that its curve has the same shape.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<WearPlan, ModelError> {
+        let (burst_bytes, bytes_per_s) = (self.burst_bytes.value, self.bytes_per_s.value);
+        let unit_bytes = basis.geometry.unit_bytes();
+        let unit_ns = transfer_ns(unit_bytes, bytes_per_s);
+        let burst_units = basis.scale.of(burst_bytes).div_ceil(unit_bytes).max(1);
+        let burst_ns = unit_ns.checked_mul(burst_units);
+        let Some(burst_ns) = burst_ns.filter(|&time| time <= 100 * 365 * 24 * HOUR_NS) else {
+            let rule = "at wear_budget.bytes_per_s it must come back within 100 years";
+            return basis.check.fail("wear_budget.burst_bytes", burst_bytes, rule);
+        };
+        let debt_ns_max = unit_ns.saturating_mul(basis.geometry.superblock_units.into());
+        Ok(WearPlan { unit_ns, burst_ns, debt_ns_max: debt_ns_max.min(HOUR_NS) })
+    }
+}
+
+impl Plan for WearPlan {
+    type State = WearBudget;
+
+    fn begin(self, _: &Geometry, _: usize) -> WearBudget {
+        WearBudget::new(self)
+    }
 }
 
 /// The budget with its state.

@@ -12,7 +12,44 @@
 //! At constant power the temperature follows the exponential exactly; a stretch under load counts with its mean power.
 //! A stretch ends when a power state changes or firmware reads the temperature, never because of telemetry.
 
-use super::{OperationCounts, Power};
+use base::facts::Sourced;
+
+use crate::geometry::Geometry;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{Check, ModelError, TB_PER_S, section};
+use crate::power::{OperationCounts, Power};
+
+section! {
+    /// Thermal properties of the drive as one body.
+    pub struct ThermalSection {
+        /// Temperature of the surroundings, degrees Celsius.
+        pub ambient_c: Sourced<u64> [0, 100],
+        /// Thermal resistance to the surroundings, thousandths of a kelvin per watt.
+        pub resistance_mk_per_w: Sourced<u64> [1, 1_000_000],
+        /// Heat capacity, thousandths of a joule per kelvin.
+        pub capacity_mj_per_k: Sourced<u64> [1, 1_000_000_000],
+        /// First threshold of firmware; absent: there is none.
+        pub light: Option<ThermalStepSection>,
+        /// Second threshold of firmware; absent: there is none.
+        pub heavy: Option<ThermalStepSection>,
+    }
+}
+
+section! {
+    /// A threshold at which firmware limits the rate of the host.
+    pub struct ThermalStepSection {
+        /// Temperature, degrees Celsius.
+        pub threshold_c: Sourced<u64>,
+        /// Degrees below it at which the limit ends.
+        pub hysteresis_c: Sourced<u64>,
+        /// Rate limit of data in each direction, bytes per second.
+        pub bytes_per_s: Sourced<u64>,
+    }
+}
+
+const THRESHOLD_MAX_C: u64 = 200;
+const RATE_MIN_BYTES_PER_S: u64 = 1_000_000;
+const RATE_MAX_BYTES_PER_S: u64 = TB_PER_S;
 
 /// Thermal properties of the drive as one body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -36,6 +73,74 @@ pub struct ThermalStep {
     pub cool_mk: u64,
     /// Rate limit of data in each direction.
     pub bytes_per_s: u64,
+}
+
+/// Thousandths of a kelvin above absolute zero.
+const fn millikelvin(celsius: u64) -> u64 {
+    273_150 + 1000 * celsius
+}
+
+impl Section for ThermalSection {
+    type Plan = ThermalModel;
+
+    /// A smaller drive warms up after a smaller volume, so that its curve has the same shape.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<ThermalModel, ModelError> {
+        let check = &basis.check;
+        let ambient_c = self.ambient_c.value;
+        let (resistance, capacity) = (self.resistance_mk_per_w.value, self.capacity_mj_per_k.value);
+        if !basis.has("power") {
+            let rule = "heat comes from the power of the drive, and the model has no [power]";
+            return check.fail("thermal.ambient_c", ambient_c, rule);
+        }
+        let light = self
+            .light
+            .as_ref()
+            .map(|step| step.resolve(check, "thermal.light", ambient_c + 1, RATE_MAX_BYTES_PER_S));
+        let light = light.transpose()?;
+        let (cooler_c, rate_max) = match &self.light {
+            Some(light) => (light.threshold_c.value, light.bytes_per_s.value),
+            None => (ambient_c, RATE_MAX_BYTES_PER_S),
+        };
+        let heavy = self.heavy.as_ref();
+        let heavy = heavy.map(|step| step.resolve(check, "thermal.heavy", cooler_c + 1, rate_max));
+        let heavy = heavy.transpose()?;
+        Ok(ThermalModel {
+            ambient_mk: millikelvin(ambient_c),
+            resistance_mk_per_w: resistance,
+            // 0.001 K/W times 0.001 J/K is a microsecond.
+            time_constant_ns: basis.scale.of(resistance * capacity * 1000).max(1),
+            steps: if light.is_some() { [light, heavy] } else { [heavy, None] },
+        })
+    }
+}
+
+impl ThermalStepSection {
+    fn resolve(
+        &self,
+        check: &Check<'_>,
+        section: &str,
+        threshold_min_c: u64,
+        rate_max: u64,
+    ) -> Result<ThermalStep, ModelError> {
+        let Self { threshold_c, hysteresis_c, bytes_per_s } = self;
+        let key = |name: &str| format!("{section}.{name}");
+        check.within(&key("threshold_c"), threshold_c.value, threshold_min_c, THRESHOLD_MAX_C)?;
+        check.within(&key("hysteresis_c"), hysteresis_c.value, 0, threshold_c.value)?;
+        check.within(&key("bytes_per_s"), bytes_per_s.value, RATE_MIN_BYTES_PER_S, rate_max)?;
+        Ok(ThermalStep {
+            hot_mk: millikelvin(threshold_c.value),
+            cool_mk: millikelvin(threshold_c.value - hysteresis_c.value),
+            bytes_per_s: bytes_per_s.value,
+        })
+    }
+}
+
+impl Plan for ThermalModel {
+    type State = Thermal;
+
+    fn begin(self, _: &Geometry, _: usize) -> Thermal {
+        Thermal::new(self)
+    }
 }
 
 /// Longest time between two readings of the temperature.

@@ -5,11 +5,28 @@
 //! which a reviewer attributed to lifetime throttling (SweClockers): a theory without confirmation
 //! from a vendor. Caps on sustained writes also separate warranty classes. Simplification: no
 //! temperature and no wear; the bucket fills at the capped rate, also while the host writes. Test:
-//! `tests/mechanisms/caps/throttle.rs`.
+//! `tests/mechanisms/throttle.rs`.
 //!
 //! The state is one time (the generic cell rate algorithm, ITU-T I.371): each page delays the
 //! moment at which the bucket is full again by the time of a page at the capped rate. A page may
 //! enter while that moment is no further away than the time in which an empty bucket fills.
+
+use base::facts::Sourced;
+
+use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::host::transfer_ns;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{HOUR_NS, ModelError, TB_PER_S, section};
+
+section! {
+    /// A firmware cap on sustained host writes.
+    pub struct ThrottleSection {
+        /// Volume that a rested drive writes at full speed.
+        pub burst_bytes: Sourced<u64> [PAGE_BYTES, 1 << 60],
+        /// Rate after that, and rate at which the allowance returns.
+        pub bytes_per_s: Sourced<u64> [PAGE_BYTES, TB_PER_S],
+    }
+}
 
 /// The cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -18,6 +35,30 @@ pub struct Throttle {
     pub page_ns: u64,
     /// Time in which an empty bucket fills.
     pub burst_ns: u64,
+}
+
+impl Section for ThrottleSection {
+    type Plan = Throttle;
+
+    /// A smaller drive accepts a smaller volume at full speed, so that its curve has the same shape.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<Throttle, ModelError> {
+        let (burst_bytes, bytes_per_s) = (self.burst_bytes.value, self.bytes_per_s.value);
+        let page_ns = transfer_ns(PAGE_BYTES, bytes_per_s);
+        let burst_ns = page_ns.checked_mul((basis.scale.of(burst_bytes) / PAGE_BYTES).max(1));
+        let Some(burst_ns) = burst_ns.filter(|&time| time <= 100 * 365 * 24 * HOUR_NS) else {
+            let rule = "at throttle.bytes_per_s it must come back within 100 years";
+            return basis.check.fail("throttle.burst_bytes", burst_bytes, rule);
+        };
+        Ok(Throttle { page_ns, burst_ns })
+    }
+}
+
+impl Plan for Throttle {
+    type State = Bucket;
+
+    fn begin(self, _: &Geometry, _: usize) -> Bucket {
+        Bucket::new(self)
+    }
 }
 
 /// The cap with its state.

@@ -10,7 +10,30 @@
 //! first two, random writes have rates of their own, and folding the pSLC cache does not wait for a rest.
 //!
 //! Simplifications: sequential writes are as fast as the drive can; collection keeps its own pacing in every state; a
-//! state has one rate, whatever the level within it. Test: `tests/mechanisms/caps/cleaning_states.rs`.
+//! state has one rate, whatever the level within it. Test: `tests/mechanisms/cleaning_states.rs`.
+
+use base::facts::Sourced;
+
+use super::write_caps::{RANDOM_IOPS_MAX, command_ns};
+use crate::geometry::Geometry;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{ModelError, section};
+
+section! {
+    /// Rates of random writes that depend on the reserve of erased superblocks.
+    pub struct CleaningStatesSection {
+        /// Erased superblocks up to which the drive is starved.
+        pub starved_free: Sourced<u32>,
+        /// Erased superblocks with which it is in balance, from below and from above.
+        pub balance_free: Sourced<u32>,
+        /// Erased superblocks from which on it has its reserve.
+        pub reserve_free: Sourced<u32>,
+        /// Random writes in a second while it is starved.
+        pub starved_random_iops: Sourced<u64> [1, RANDOM_IOPS_MAX],
+        /// Random writes in a second in balance.
+        pub balance_random_iops: Sourced<u64> [1, RANDOM_IOPS_MAX],
+    }
+}
 
 /// Levels and rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -25,6 +48,38 @@ pub struct CleaningPlan {
     pub starved_command_ns: u64,
     /// Time of a random write in balance.
     pub balance_command_ns: u64,
+}
+
+impl Section for CleaningStatesSection {
+    type Plan = CleaningPlan;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<CleaningPlan, ModelError> {
+        let [starved_free, balance_free, reserve_free] =
+            [&self.starved_free, &self.balance_free, &self.reserve_free].map(|level| level.value);
+        let free_low = basis.number("gc.free_low").unwrap_or(0);
+        for (key, value, min) in [
+            ("cleaning_states.starved_free", starved_free, free_low),
+            ("cleaning_states.balance_free", balance_free, u64::from(starved_free) + 1),
+            ("cleaning_states.reserve_free", reserve_free, u64::from(balance_free) + 1),
+        ] {
+            basis.check.within(key, value.into(), min, 1 << 20)?;
+        }
+        Ok(CleaningPlan {
+            starved_free,
+            balance_free,
+            reserve_free,
+            starved_command_ns: command_ns(self.starved_random_iops.value),
+            balance_command_ns: command_ns(self.balance_random_iops.value),
+        })
+    }
+}
+
+impl Plan for CleaningPlan {
+    type State = CleaningStates;
+
+    fn begin(self, _: &Geometry, _: usize) -> CleaningStates {
+        CleaningStates::new(self)
+    }
 }
 
 /// A state of cleaning.

@@ -6,11 +6,35 @@
 //! held to 112 MB/s of random writes behind a first interval (review of SF-2281 drives); Intel X25-M, 70 MB/s of
 //! sequential writes by firmware (`AnandTech` 4244). Simplifications: the cap holds acknowledgements back and not data,
 //! so that no command waits for one of the other kind; a random write counts as one whatever its size; the first
-//! command of a stream counts as random. Test: `tests/mechanisms/caps/write_caps.rs`.
+//! command of a stream counts as random. Test: `tests/mechanisms/write_caps.rs`.
+
+use base::facts::Sourced;
 
 use crate::firmware::sequences::{Followed, Sequences};
+use crate::geometry::Geometry;
 use crate::host::{Command, transfer_ns};
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{ModelError, TB_PER_S, section};
 use crate::ring::Ring;
+
+/// Streams that are followed unless the model says otherwise (assumed).
+const STREAMS_USUAL: u32 = 8;
+/// Most random writes in a second.
+pub(super) const RANDOM_IOPS_MAX: u64 = 10_000_000;
+
+section! {
+    /// Firmware caps on random or sequential writes.
+    pub struct WriteCapsSection {
+        /// Streams of sequential writes followed at a time; absent: 8.
+        pub streams: Option<Sourced<u32>> [1, 64],
+        /// Random writes in a second, or `None` if they have no cap.
+        pub random_iops: Option<Sourced<u64>> [1, RANDOM_IOPS_MAX],
+        /// Random writes that a rested drive of full size takes at full speed; absent: one. Goes with `random_iops`.
+        pub random_burst_commands: Option<Sourced<u64>> [1, 1_000_000_000],
+        /// Rate of sequential writes, or `None` if they have no cap.
+        pub sequential_bytes_per_s: Option<Sourced<u64>> [1_000_000, TB_PER_S],
+    }
+}
 
 /// The caps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -23,6 +47,57 @@ pub struct CapsPlan {
     pub random_burst_ns: u64,
     /// The cap on sequential writes, or `None` if there is none.
     pub sequential_bytes_per_s: Option<u64>,
+}
+
+impl Section for WriteCapsSection {
+    type Plan = CapsPlan;
+
+    /// A smaller drive takes fewer random writes at full speed, so that its curve has the same shape.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<CapsPlan, ModelError> {
+        let streams = self.streams.as_ref().map_or(STREAMS_USUAL, |streams| streams.value);
+        let random_command_ns = self.random_iops.as_ref().map_or(0, |iops| command_ns(iops.value));
+        let burst_commands = self.random_burst_commands.as_ref().map_or(1, |burst| burst.value);
+        let sequential_bytes_per_s = self.sequential_bytes_per_s.as_ref().map(|rate| rate.value);
+        if random_command_ns == 0 && self.random_burst_commands.is_some() {
+            let rule = "it goes with write_caps.random_iops";
+            return basis.check.fail("write_caps.random_burst_commands", burst_commands, rule);
+        }
+        let is_needed = basis.has("cleaning_states");
+        if random_command_ns == 0 && sequential_bytes_per_s.is_none() && !is_needed {
+            let rule = "a cap goes with it: write_caps.random_iops, \
+                        write_caps.sequential_bytes_per_s or [cleaning_states]";
+            return basis.check.fail("write_caps.streams", streams, rule);
+        }
+        Ok(CapsPlan {
+            streams,
+            random_command_ns,
+            random_burst_ns: (basis.scale.of(burst_commands).max(1) - 1) * random_command_ns,
+            sequential_bytes_per_s,
+        })
+    }
+}
+
+/// Time of a random write at a rate.
+pub(super) fn command_ns(iops: u64) -> u64 {
+    1_000_000_000_u64.div_ceil(iops)
+}
+
+impl CapsPlan {
+    /// No cap: random writes are only told from others, for [`cleaning_states`](super::cleaning_states).
+    pub(crate) const NO_CAP: Self = Self {
+        streams: STREAMS_USUAL,
+        random_command_ns: 0,
+        random_burst_ns: 0,
+        sequential_bytes_per_s: None,
+    };
+}
+
+impl Plan for CapsPlan {
+    type State = WriteCaps;
+
+    fn begin(self, _: &Geometry, queue_depth: usize) -> WriteCaps {
+        WriteCaps::new(self, queue_depth)
+    }
 }
 
 /// Commands that pass one after the other, each with its time.

@@ -14,8 +14,28 @@
 
 use std::ops::Range;
 
+use base::facts::Sourced;
+
 use crate::geometry::Divisor;
+use crate::mechanism::basis::{Basis, Section};
+use crate::model::schema::{Check, HOUR_NS, ModelError, section};
 use crate::ring::Ring;
+
+section! {
+    /// The part of the map that a drive has at hand; the rest is in NAND, in pages of `map.unit_bytes`.
+    pub struct MapCacheSection {
+        /// DRAM for it, in a drive of full size.
+        pub bytes: Sourced<u64>,
+        /// Bytes of an entry.
+        pub entry_bytes: Sourced<u32> [4, 1_024],
+        /// Memory of the host for what DRAM does not hold; absent: none.
+        pub hmb_bytes: Option<Sourced<u64>>,
+        /// Time for a look into the memory of the host; goes with `hmb_bytes`.
+        pub hmb_latency_ns: Option<Sourced<u64>> [0, HOUR_NS],
+        /// Whether the map is written to the pSLC cache while that has room; absent: it is not.
+        pub in_pslc: Option<Sourced<bool>>,
+    }
+}
 
 /// Sizes of the cache of one drive, in segments of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -30,6 +50,66 @@ pub struct MapCacheShape {
     pub host_latency_ns: u64,
     /// Whether segments are written to the pSLC cache while that has room.
     pub in_pslc: bool,
+}
+
+impl MapCacheSection {
+    /// Entries in a page of the map.
+    pub(crate) fn segment_pages(&self, page_bytes: u32) -> u32 {
+        (page_bytes / self.entry_bytes.value.max(1)).max(1)
+    }
+
+    /// Bytes and latency of the host's memory.
+    fn host_memory(&self, check: &Check<'_>, page_bytes: u64) -> Result<(u64, u64), ModelError> {
+        match (&self.hmb_bytes, &self.hmb_latency_ns) {
+            (None, None) => Ok((0, 0)),
+            (Some(bytes), None) => {
+                let rule = "it goes with map_cache.hmb_latency_ns";
+                check.fail("map_cache.hmb_bytes", bytes.value, rule)
+            }
+            (None, Some(latency)) => {
+                let rule = "it goes with map_cache.hmb_bytes";
+                check.fail("map_cache.hmb_latency_ns", latency.value, rule)
+            }
+            (Some(bytes), Some(latency)) => {
+                check.within("map_cache.hmb_bytes", bytes.value, page_bytes, 1 << 40)?;
+                Ok((bytes.value, latency.value))
+            }
+        }
+    }
+}
+
+impl Section for MapCacheSection {
+    type Plan = MapCacheShape;
+
+    /// A smaller drive holds a smaller part at hand, so that as many lookups find theirs.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<MapCacheShape, ModelError> {
+        let Basis { check, scale, geometry, .. } = basis;
+        let page_bytes = u64::from(geometry.page_bytes);
+        let bytes = self.bytes.value;
+        check.within("map_cache.bytes", bytes, page_bytes, 1 << 40)?;
+        for (section, is_there) in
+            [("[mapping]", basis.has("mapping")), ("[compression]", basis.has("compression"))]
+        {
+            if is_there {
+                let rule = format!("a drive with {section} has all of its map in DRAM");
+                return check.fail("map_cache.bytes", bytes, &rule);
+            }
+        }
+        let in_pslc = self.in_pslc.as_ref().is_some_and(|in_pslc| in_pslc.value);
+        if in_pslc && !basis.has("pslc") {
+            let rule = "it goes with a pSLC cache, [pslc]";
+            return check.fail("map_cache.in_pslc", in_pslc, rule);
+        }
+        let segments = |bytes| (scale.of(bytes) / page_bytes).min(geometry.map_pages.into()) as u32;
+        let (hmb_bytes, host_latency_ns) = self.host_memory(check, page_bytes)?;
+        Ok(MapCacheShape {
+            segment_pages: self.segment_pages(geometry.page_bytes),
+            dram_segments: segments(bytes).max(1),
+            host_segments: segments(hmb_bytes),
+            host_latency_ns,
+            in_pslc,
+        })
+    }
 }
 
 /// The place in which a segment was found.

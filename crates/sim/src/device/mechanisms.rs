@@ -1,0 +1,25 @@
+//! The optional mechanisms of a drive.
+
+use crate::geometry::Geometry;
+use crate::mechanism::basis::{Plan, Section};
+use crate::mechanism::mechanisms;
+use crate::model::Options;
+
+macro_rules! states {
+    ($($(#[doc = $about:literal])* $name:ident: $section:ty,)*) => {
+        /// Their states.
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+        pub(super) struct Mechanisms {
+            $(pub(super) $name: Option<<<$section as Section>::Plan as Plan>::State>,)*
+        }
+
+        impl Mechanisms {
+            /// Those of a new drive.
+            pub(super) fn new(options: &Options, geometry: &Geometry, queue_depth: usize) -> Self {
+                Self { $($name: options.$name.map(|plan| plan.begin(geometry, queue_depth)),)* }
+            }
+        }
+    };
+}
+
+mechanisms!(states);

@@ -1,0 +1,65 @@
+//! Contract of a mechanism: the keys of its section give a plan, and the plan begins as a state.
+
+use base::Ratio;
+
+use crate::geometry::Geometry;
+use crate::model::schema::{Check, Field, Found, ModelError};
+
+/// The rest of a drive, as far as mechanisms depend on it.
+pub struct Basis<'a> {
+    pub(crate) check: Check<'a>,
+    pub(crate) scale: Ratio,
+    pub(crate) geometry: &'a Geometry,
+    pub(crate) blocks: Blocks,
+    pub(crate) model: &'a dyn Field,
+}
+
+impl Basis<'_> {
+    /// Whether the model has a section or a key of this dotted name.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.model.find(key).is_some()
+    }
+
+    /// The number under a dotted name, or `None` if the model has none.
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
+        match self.model.find(key)? {
+            Found::Number(number) => Some(number),
+            Found::Other => None,
+        }
+    }
+}
+
+/// Blocks of a drive before and after its scale.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks {
+    /// `nand.blocks_per_plane`.
+    pub(crate) per_plane: u32,
+    /// Those that the scale leaves.
+    pub(crate) scaled_per_plane: u32,
+    /// `nand.pages_per_block`.
+    pub(crate) pages: u32,
+    /// Those that the scale leaves.
+    pub(crate) scaled_pages: u32,
+    /// `nand.reserved_superblocks`.
+    pub(crate) reserved: u32,
+    /// Groups of planes of a die that take turns.
+    pub(crate) plane_groups: u32,
+}
+
+/// The section of a mechanism.
+pub trait Section {
+    /// Its integers.
+    type Plan;
+
+    /// Checks the rules between keys; each value lies in the range of its key.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<Self::Plan, ModelError>;
+}
+
+/// The integers of a mechanism.
+pub trait Plan {
+    /// The mechanism at work.
+    type State;
+
+    /// The mechanism of a new drive that takes this number of commands.
+    fn begin(self, geometry: &Geometry, queue_depth: usize) -> Self::State;
+}

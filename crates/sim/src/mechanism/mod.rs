@@ -1,0 +1,41 @@
+//! Optional mechanisms: one phenomenon, one file, with its section in a model file, its integers, its state and its rules.
+//!
+//! They use the maps and the geometry, but neither the drive nor its model: they get the time and other facts as
+//! arguments, and return decisions. [`device`](crate::device) asks them and carries the decisions out. The list below
+//! gives a mechanism its section in [`Model`](crate::Model), its place in
+//! [`Options`](crate::model::Options) and its state in the drive.
+
+pub mod basis;
+pub mod cleaning_states;
+pub mod idle_sort;
+pub mod map_cache;
+pub mod performance_mode;
+pub mod pslc;
+pub mod quiet_gc;
+pub mod read_ahead;
+pub mod thermal;
+pub mod throttle;
+pub mod wear_budget;
+pub mod write_caps;
+
+/// Calls a macro with every mechanism: the name of its section, and the type of that.
+macro_rules! mechanisms {
+    ($with:ident) => {
+        $with! {
+            /// A cap on sustained host writes; absent: none.
+            throttle: $crate::mechanism::throttle::ThrottleSection,
+            /// Temperature and its limits; absent: no temperature is computed.
+            thermal: $crate::mechanism::thermal::ThermalSection,
+            /// A budget of NAND programs; absent: the drive is never slowed down for its wear.
+            wear_budget: $crate::mechanism::wear_budget::WearBudgetSection,
+            /// Caps on random or sequential writes; absent: none.
+            write_caps: $crate::mechanism::write_caps::WriteCapsSection,
+            /// Rates of random writes that depend on the reserve of erased superblocks; absent: none.
+            cleaning_states: $crate::mechanism::cleaning_states::CleaningStatesSection,
+            /// Fast writes into a drive that is less than half full; absent: none.
+            performance_mode: $crate::mechanism::performance_mode::PerformanceModeSection,
+        }
+    };
+}
+
+pub(crate) use mechanisms;
