@@ -37,6 +37,7 @@ pub fn refuse() -> Option<u8> {
 }
 
 fn refusal(words: &[String]) -> Option<String> {
+    let words = words.strip_prefix(&["help".to_owned()]).unwrap_or(words);
     let is_former =
         |former: &str| former.split(' ').eq(words.iter().take(former.split(' ').count()));
     let (former, present) = RENAMED.into_iter().find(|(former, _)| is_former(former))?;
@@ -82,5 +83,6 @@ mod tests {
         }
         assert_eq!(refusal(&words("run consistency expose")), None);
         assert_eq!(refusal(&[]), None);
+        assert!(refusal(&words("help runs")).unwrap().ends_with(": ssdlab library list"));
     }
 }

@@ -24,31 +24,8 @@ Examples:
 /// Id and name of the option that separates the two forms.
 const RESUME: &str = "resume";
 
-/// Arguments that define a run; a continued run takes them from its request.
-const SAID_AT_FIRST: [&str; 22] = [
-    "test",
-    "targets",
-    "spare",
-    "span",
-    "purge",
-    "meter",
-    "ios",
-    "settings",
-    "quick",
-    "workload",
-    "seed",
-    "read_only",
-    "workers",
-    "cpu",
-    "engine",
-    "facts",
-    "label",
-    "note",
-    "tags",
-    "repeat",
-    "interleave",
-    "expect",
-];
+/// Arguments of each call; a continued run takes all others from its request.
+const OF_EACH_CALL: [&str; 6] = ["erase", "erase_signatures", "library", "quiet", "format", "jobs"];
 
 /// The two forms of `run`.
 #[derive(Debug)]
@@ -61,6 +38,10 @@ pub enum RunCommand {
 
 impl Args for RunCommand {
     fn augment_args(command: Command) -> Command {
+        let command = RunArgs::augment_args(command);
+        let ids = command.get_arguments().map(Arg::get_id);
+        let of_request: Vec<_> =
+            ids.filter(|id| !OF_EACH_CALL.contains(&id.as_str())).cloned().collect();
         let optional = |arg: Arg| arg.required(false).required_unless_present(RESUME);
         let resume = Arg::new(RESUME)
             .long(RESUME)
@@ -68,12 +49,12 @@ impl Args for RunCommand {
             .value_name("RUN")
             .num_args(0..=1)
             .default_missing_value("latest")
-            .conflicts_with_all(SAID_AT_FIRST)
+            .conflicts_with_all(of_request)
             .help(
                 "Continue the runs of an earlier call that ended early or never began: path or name of \
                  one of them; without, the latest run of the library",
             );
-        let command = RunArgs::augment_args(command).arg(resume).after_help(EXAMPLES);
+        let command = command.arg(resume).after_help(EXAMPLES);
         command.mut_arg("test", optional).mut_arg("targets", optional)
     }
 
