@@ -42,7 +42,7 @@ pub fn of_cell(cell: &Cell) -> String {
     }
 }
 
-/// The same for an experiment.
+/// The figures of an experiment in short, a line each, or the reason why it is refused.
 pub fn of_experiment(experiment: &Experiment) -> String {
     let scale = Ratio::new(1, SCALE_DENOMINATOR).unwrap_or(Ratio::ONE);
     match experiment.run(scale) {

@@ -36,7 +36,7 @@ pub fn capture(command: &mut Command) -> Result<String> {
         .with_context(|| format!("output of `{}` is not UTF-8", shown(command)))
 }
 
-/// The same for a program that talks much; its stderr is in the error of a failure.
+/// Runs a command whose stdout is data and which talks much; its stderr is in the error of a failure.
 pub fn capture_quietly(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| cannot_start(command))?;
     let talk = String::from_utf8_lossy(&output.stderr);

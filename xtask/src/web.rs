@@ -17,7 +17,7 @@ pub fn bundle(workspace: &Workspace) -> Result<()> {
     build(workspace, log)
 }
 
-/// The same, but keeps a page that is newer than all of its sources: a new file, even with the same
+/// Builds the page, but keeps one that is newer than all of its sources: a new file, even with the same
 /// bytes, would make cargo compile the programs that embed it again.
 pub fn bundle_if_stale(workspace: &Workspace) -> Result<()> {
     const INPUTS: [&str; 4] =

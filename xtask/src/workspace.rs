@@ -51,7 +51,7 @@ impl Workspace {
         Ok(Self { root, target_dir, host, cases: Cases::Tenth(0) })
     }
 
-    /// The same for tests with these cases.
+    /// The checkout, for tests with these cases.
     pub fn with_cases(self, cases: Cases) -> Self {
         Self { cases, ..self }
     }

@@ -31,7 +31,7 @@ pub(crate) struct Sample {
     pub(crate) iops: f64,
     /// CPU time of the whole program.
     pub(crate) cpu_ns: f64,
-    /// The same without the overhead.
+    /// CPU time for each command, without the overhead.
     pub(crate) cpu_ns_per_io: f64,
     pub(crate) latency_ns_p50: f64,
     pub(crate) latency_ns_p99: f64,

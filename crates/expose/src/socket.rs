@@ -237,7 +237,7 @@ impl Stream {
         Ok(self)
     }
 
-    /// The same connection once more.
+    /// A second handle on the connection.
     ///
     /// # Errors
     /// Errors of the system.

@@ -31,7 +31,7 @@ pub const PTS_COMPOSITE: Composite = Composite {
     regions: REGIONS,
 };
 
-/// The same for targets with a smallest command of 4 KiB: smaller ones are omitted, and the others
+/// The composite for targets with a smallest command of 4 KiB: smaller ones are omitted, and the others
 /// keep their proportions (their weights add up to 90).
 pub const PTS_COMPOSITE_4K: Composite = Composite {
     sizes: &[(4_096, 67), (8_192, 10), (16_384, 7), (32_768, 3), (65_536, 3)],

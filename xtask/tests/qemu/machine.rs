@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write as _;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -10,8 +11,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use xtask::guest::initramfs::{self, Content, Kernel};
-pub(crate) use xtask::guest::records::Record;
-use xtask::guest::records::{DONE, parse};
+use xtask::guest::records::{self, DONE, parse};
 
 /// Programs of the host for the machine.
 const PROGRAMS: [&str; 7] =
@@ -42,6 +42,18 @@ const TIME_MAX_S: &str = "600";
 /// The message of the kernel about a stopped processor. An emulated processor sometimes loses its
 /// timer for good, and the others then wait for it; no user program causes that.
 const STOPPED: &str = "soft lockup";
+
+/// A command in the machine: its exit code and its output.
+#[derive(Debug)]
+pub(crate) struct Record(records::Record);
+
+impl Deref for Record {
+    type Target = records::Record;
+
+    fn deref(&self) -> &records::Record {
+        &self.0
+    }
+}
 
 impl Record {
     /// The record of `run NAME ...`.
@@ -80,7 +92,7 @@ fn records() -> &'static BTreeMap<String, Record> {
             (written, console) = boot();
         }
         assert!(written.contains(DONE), "the script did not end:\n{console}\n{written}");
-        parse(&written)
+        parse(&written).into_iter().map(|(name, record)| (name, Record(record))).collect()
     })
 }
 

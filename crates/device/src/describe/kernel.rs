@@ -23,7 +23,7 @@ pub struct Tables {
     overlays: Vec<Overlay>,
     swaps: Vec<Swap>,
     locks: Vec<FileId>,
-    /// The same with the locks of whole files that this process has taken.
+    /// Files with locks, also those that this process has taken on the whole file.
     all_locks: Vec<FileId>,
     pub(crate) loops: Vec<LoopDevice>,
     gaps: Vec<Gap>,

@@ -23,7 +23,7 @@ pub fn check(what: &str, needed_bytes: u64) -> Result<(), IoError> {
     check_against(what, needed_bytes, available_bytes())
 }
 
-/// The same where so much is available, or `None` if that is not known.
+/// Checks a need against the available memory, `None` if that is not known.
 ///
 /// # Errors
 /// As [`check`].

@@ -25,7 +25,7 @@ struct Part {
     page: usize,
     /// Its bytes within the page.
     within: Range<usize>,
-    /// The same within the range.
+    /// Its bytes within the range.
     bytes: Range<usize>,
 }
 

@@ -132,7 +132,7 @@ impl Turn<'_> {
         self.turn(None)
     }
 
-    /// The same, with a request for the drive.
+    /// Lets the drive go on to the present with a request, and answers. Whether the next event is near.
     pub fn submit(&mut self, token: Token, request: Request) -> bool {
         self.turn(Some((token, request)))
     }

@@ -73,7 +73,7 @@ impl Medium {
         fence(op.offset, u64::from(op.len), self.granted_bytes, self.limits.logical_block_bytes)
     }
 
-    /// The same open file for another thread, with a queue of its own; dropping the last one
+    /// A second handle on the open file for another thread, with a queue of its own; dropping the last one
     /// releases the device.
     pub(crate) fn lane(&self, queue_depth: u32) -> Result<Self, IoError> {
         Ok(Self {
@@ -84,7 +84,7 @@ impl Medium {
         })
     }
 
-    /// The same open file, as if newly opened.
+    /// A second handle on the open file, as if newly opened.
     pub(crate) fn again(&self) -> Result<Self, IoError> {
         let file = self.file.try_clone().map_err(|source| IoError::Device {
             context: format!("cannot open {} once more", self.identity.name),

@@ -37,7 +37,7 @@ impl EngineChoice {
         matches!(self, Self::Uring(_) | Self::Passthrough(_))
     }
 
-    /// The same past the block layer, or `None` if that is impossible.
+    /// The engine with commands past the block layer, or `None` if that is impossible.
     pub(crate) fn past_the_block_layer(self) -> Option<Self> {
         match self {
             Self::Auto => Some(Self::Passthrough(Polling::default())),

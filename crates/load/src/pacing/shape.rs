@@ -24,7 +24,7 @@ pub(super) fn fixed_q32(rate_iops: u64, index: u64) -> u128 {
     u128::from(index) * SECOND_Q32 / u128::from(rate_iops)
 }
 
-/// The same within each burst.
+/// The due time of a command at a fixed rate within bursts.
 fn burst_q32(rate_iops: u64, on: Nanos, off: Nanos, index: u64) -> u128 {
     let second = u128::from(Nanos::SECOND.0);
     let per_burst = (u128::from(on.0) * u128::from(rate_iops)).div_ceil(second).max(1);

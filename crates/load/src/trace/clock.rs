@@ -16,7 +16,7 @@ use super::{Problems, TraceError};
 /// A longer step back is no disorder.
 const DISORDER_NS_MAX: u64 = 1_000_000_000;
 
-/// The same for a step back to the first time of a recording, or before.
+/// A longer step back to the first time of a recording, or before, is no disorder.
 const DISORDER_AT_START_NS_MAX: u64 = 100_000_000;
 
 /// I/Os behind a step back that tell a recording from a wrong time.

@@ -144,7 +144,7 @@ impl Ordered {
         }
     }
 
-    /// The same as a recording of ssdlab's own.
+    /// Marks the import as a recording of ssdlab's own.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.origin = Origin::Recorded;

@@ -27,7 +27,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// The same, with the writes of rows that come next.
+    /// The writes so far and those of the rows that come next.
     #[must_use]
     pub fn then(self, rows: &[SecondRow]) -> Self {
         let written_bytes = self.written_bytes.saturating_add(written(rows));

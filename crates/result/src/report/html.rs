@@ -20,7 +20,7 @@ const DATA_EMPTY: &str = "null";
 const DATA_CLOSE: &str = "</script>";
 /// The data of the Bench: none, because the page fetches it.
 const DATA_FETCHED: &str = "library";
-/// The same, with rows as a zlib stream.
+/// The data of the Bench with rows as a zlib stream: none, because the page fetches it.
 const DATA_FETCHED_PACKED: &str = "packed-library";
 
 const POLICY_OPEN: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
@@ -164,7 +164,7 @@ pub(crate) fn packed(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Erro
     stream.finish().map_err(serde_json::Error::io)
 }
 
-/// The same in base64: no text in it (a drive's name, a path) can end the script element or open a
+/// A packed report in base64: no text in it (a drive's name, a path) can end the script element or open a
 /// comment.
 fn packed_text(report: &Report) -> Result<String, serde_json::Error> {
     Ok(BASE64.encode(packed(report)?))

@@ -177,7 +177,7 @@ pub fn waf_between(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Opt
     Some(last.1.checked_sub(first.1)? as f64 / host as f64)
 }
 
-/// The same for a drive that is read only between phases, from the reading before to the one after: both at most
+/// The write amplification of a drive that is read only between phases, from the reading before to the one after: both at most
 /// [`BESIDE_NS`] away, and the host wrote enough for counters in GiB. `None` otherwise.
 #[must_use]
 pub fn waf_around(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Option<f64> {

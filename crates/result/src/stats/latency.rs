@@ -22,9 +22,9 @@ pub struct Percentile {
     pub end: &'static str,
     /// The share of commands within it, in words.
     pub words: &'static str,
-    /// The same in sentences.
+    /// The commands beyond it, in sentences.
     pub cases: &'static str,
-    /// The same as a fraction.
+    /// The share of commands within it, as a fraction.
     pub of: (u64, u64),
 }
 

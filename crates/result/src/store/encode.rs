@@ -227,7 +227,7 @@ pub(super) fn write_integers<W: Write + Send>(
     column.close()
 }
 
-/// The same for texts.
+/// Writes a column of texts.
 pub(super) fn write_texts<W: Write + Send>(
     group: &mut GroupWriter<'_, W>,
     texts: &[ByteArray],

@@ -14,9 +14,9 @@ pub struct Backlog {
     longest_ns: u64,
     /// Due time of the first command that waited.
     first_ns: Option<u64>,
-    /// The same since the queue last had room for a due command; `None` if it has.
+    /// Due time of the first command that waited since the queue last had room, or `None` if it has room.
     since_ns: Option<u64>,
-    /// The same for the first wait that a person feels; `None` without one.
+    /// Due time of the first command whose wait a person feels, or `None` without one.
     felt_ns: Option<u64>,
 }
 

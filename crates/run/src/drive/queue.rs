@@ -91,7 +91,7 @@ impl<'a> Queue<'a> {
         false
     }
 
-    /// The same with at most `most` commands.
+    /// Fills the queue with at most `most` commands.
     pub(crate) fn fill_some(&mut self, now: Nanos, most: u32) -> bool {
         self.ops.clear();
         for _ in 0..most {

@@ -113,7 +113,7 @@ impl<'a> Running<'a> {
         self.stage = Stage::Draining;
     }
 
-    /// The same without any more commands.
+    /// Issues no more commands.
     pub(super) fn stop(&mut self) {
         if matches!(self.stage, Stage::Running(_)) {
             self.stage = Stage::Draining;

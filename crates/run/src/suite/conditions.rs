@@ -99,7 +99,7 @@ fn depth(workload: &Workload) -> (u32, String) {
     (*queue_depth, format!("{most}{queue_depth}"))
 }
 
-/// The same for the commands of a trace.
+/// The most commands outstanding of a replay, and its words.
 fn replayed(replay: &ReplaySpec) -> (u32, String) {
     let most = replay.queue_depth_max;
     let words = match replay.form {

@@ -102,7 +102,7 @@ impl<'a> Measured<'a> {
         Some(Part { phase: &record.job, rows: &record.rows })
     }
 
-    /// The same, if the job ran to its end.
+    /// The measurement of a job, or `None` if it did not run to its end.
     #[must_use]
     pub fn complete_job(&self, phase: &str, job: &str) -> Option<Part<'a>> {
         self.job(phase, job).filter(|part| part.phase.complete)

@@ -66,7 +66,7 @@ pub(crate) fn mark_unsteady(
     mark(figures, &Reason::not_steady(text), |metric| metric.starts_with(&begin));
 }
 
-/// The same for all steps that wrote, in a test that brings the drive into steady state first.
+/// Marks the figures of all steps that wrote, in a test that brings the drive into steady state first.
 pub(crate) fn mark_unprepared(figures: &mut Figures, measured: &Measured<'_>) {
     let Some(text) = measured.obstacle_of_past() else { return };
     mark(figures, &Reason::not_steady(text), |metric| measured.wrote(metric));

@@ -364,7 +364,7 @@ fn column(name: &str, unit: &str) -> TableColumn {
     TableColumn { name: name.to_owned(), unit: unit.to_owned() }
 }
 
-/// The same in a table, one row for each kind of command.
+/// The figures in a table, one row for each kind of command.
 fn kinds(part: Part<'_>, meter: &Meter) -> Table {
     let row = |label: &str, total: &Total, latencies: &Latencies| {
         let busy_s = (total.ios > 0).then_some(total.busy_ns as f64 / 1e9);

@@ -70,7 +70,7 @@ impl About {
         }
     }
 
-    /// The same for a text format.
+    /// A text format, read line by line.
     pub(crate) const fn of_lines(
         name: &'static str,
         parser: fn(&FormatOptions, TimeUnit) -> Box<dyn LineFormat>,

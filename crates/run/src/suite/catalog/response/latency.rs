@@ -52,10 +52,18 @@ settings! {
     /// Span and pace of the steps.
     struct Settings {
         time: Duration = Param::new("time", "60s", "length of each step");
-        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the commands, from LBA 0");
+        random_span_bytes: Region = Param::new(
+            "random_span",
+            "8GiB",
+            "span of the commands, from LBA 0",
+        );
         block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
         pacing: Rate = open_loop::RATE;
-        queue_depth: PacedQueueDepth = Param::new("queue_depth", "1", "commands kept outstanding; with a rate the most that may be, by default 32");
+        queue_depth: PacedQueueDepth = Param::new(
+            "queue_depth",
+            "1",
+            "commands kept outstanding; with a rate the most that may be, by default 32",
+        );
     }
 }
 

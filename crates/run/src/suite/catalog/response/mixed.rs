@@ -52,12 +52,24 @@ settings! {
     /// Mixes, span and pace of the steps.
     struct Settings {
         time: Duration = Param::new("time", "30s", "length of each step");
-        random_span_bytes: Region = Param::new("random_span", "16GiB", "span of the commands, from LBA 0");
+        random_span_bytes: Region = Param::new(
+            "random_span",
+            "16GiB",
+            "span of the commands, from LBA 0",
+        );
         block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
         queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
         pacing: Rate = open_loop::RATE;
-        read_percents: List<u8> = Param::new("read_percents", "100,90,80,70,60,50,40,30,20,10,0", "shares of reads, in order");
-        trim_percent: Plain<u8> = Param::new("trim_percent", "0", "share of deallocations in all commands, beside reads and writes");
+        read_percents: List<u8> = Param::new(
+            "read_percents",
+            "100,90,80,70,60,50,40,30,20,10,0",
+            "shares of reads, in order",
+        );
+        trim_percent: Plain<u8> = Param::new(
+            "trim_percent",
+            "0",
+            "share of deallocations in all commands, beside reads and writes",
+        );
         flush_percent: Plain<u8> = Param::new("flush_percent", "0", "share of flushes, the same");
         data: Content = steps::DATA;
     }

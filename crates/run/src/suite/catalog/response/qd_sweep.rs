@@ -50,9 +50,17 @@ settings! {
     struct Settings {
         time: Duration = Param::new("time", "10s", "length of each step of reads");
         write_bytes: Region = Param::new("write_bytes", "1GiB", "written in each step of writes");
-        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the commands, from LBA 0");
+        random_span_bytes: Region = Param::new(
+            "random_span",
+            "8GiB",
+            "span of the commands, from LBA 0",
+        );
         block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
-        queue_depths: Depths = Param::new("queue_depths", "1,2,4,8,16,32,64,128,256", "depths, in order");
+        queue_depths: Depths = Param::new(
+            "queue_depths",
+            "1,2,4,8,16,32,64,128,256",
+            "depths, in order",
+        );
         data: Content = steps::DATA;
     }
 }

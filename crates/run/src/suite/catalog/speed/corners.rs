@@ -59,11 +59,31 @@ settings! {
     /// Lengths, depths and the span of the random steps.
     struct Settings {
         time: Duration = Param::new("time", "3m", "length of each random step");
-        sequential_time: Duration = Param::new("sequential_time", "1m", "length of each sequential step");
-        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the random steps, from LBA 0");
-        queue_depth: QueueDepth = Param::new("queue_depth", "3", "commands kept outstanding, random");
-        deep_queue_depth: QueueDepth = Param::new("deep_queue_depth", "32", "the same for the deep steps");
-        fill: Plain<bool> = Param::new("fill", "true", "write the whole span before reading from it");
+        sequential_time: Duration = Param::new(
+            "sequential_time",
+            "1m",
+            "length of each sequential step",
+        );
+        random_span_bytes: Region = Param::new(
+            "random_span",
+            "8GiB",
+            "span of the random steps, from LBA 0",
+        );
+        queue_depth: QueueDepth = Param::new(
+            "queue_depth",
+            "3",
+            "commands kept outstanding, random",
+        );
+        deep_queue_depth: QueueDepth = Param::new(
+            "deep_queue_depth",
+            "32",
+            "the same for the deep steps",
+        );
+        fill: Plain<bool> = Param::new(
+            "fill",
+            "true",
+            "write the whole span before reading from it",
+        );
     }
 }
 

@@ -60,7 +60,11 @@ settings! {
     struct Settings {
         time: Duration = Param::new("time", "30s", "length of each random step");
         small_span_bytes: Region = Param::new("small_span", "1GiB", "span of all steps but one");
-        deep_queue_depth: DeepQueueDepth = Param::new("deep_queue_depth", "64", "commands outstanding, deep steps");
+        deep_queue_depth: DeepQueueDepth = Param::new(
+            "deep_queue_depth",
+            "64",
+            "commands outstanding, deep steps",
+        );
         fill: Plain<bool> = Param::new("fill", "true", "write the whole span before access_read");
     }
 }

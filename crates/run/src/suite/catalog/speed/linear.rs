@@ -31,7 +31,11 @@ pub(crate) const DEFINITION: Definition = Definition {
 settings! {
     /// State and data of the passes.
     struct Settings {
-        purge: Plain<bool> = Param::new("purge", "true", "bring the target to its fresh state first");
+        purge: Plain<bool> = Param::new(
+            "purge",
+            "true",
+            "bring the target to its fresh state first",
+        );
         data: Content = steps::DATA;
     }
 }

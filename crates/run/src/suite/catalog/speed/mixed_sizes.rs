@@ -46,10 +46,18 @@ settings! {
     /// Sizes and shares.
     struct Settings {
         time: Duration = Param::new("time", "10s", "length of each step");
-        random_span_bytes: Region = Param::new("random_span", "8GiB", "span of the commands, from LBA 0");
+        random_span_bytes: Region = Param::new(
+            "random_span",
+            "8GiB",
+            "span of the commands, from LBA 0",
+        );
         small_bytes: Block = Param::new("small", "4KiB", "size of small commands, and alignment");
         large_bytes: Block = Param::new("large", "128KiB", "size of large commands");
-        large_percents: List<u32> = Param::new("large_percents", "0,5,10,25,50,75,100", "shares of large commands in their number, in order");
+        large_percents: List<u32> = Param::new(
+            "large_percents",
+            "0,5,10,25,50,75,100",
+            "shares of large commands in their number, in order",
+        );
         queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
         data: Content = steps::DATA;
     }

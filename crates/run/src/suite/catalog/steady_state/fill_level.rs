@@ -57,8 +57,16 @@ settings! {
     struct Settings {
         levels: Levels = Param::new("levels", "10,50,90", "cold data in percent of the span");
         time: Duration = Param::new("time", "30s", "length of each measured step");
-        steady_time: Duration = Param::new("steady_time", "5m", "random writes before the measured ones");
-        random_span_bytes: Region = Param::new("random_span", "8GiB", "active region behind the cold data");
+        steady_time: Duration = Param::new(
+            "steady_time",
+            "5m",
+            "random writes before the measured ones",
+        );
+        random_span_bytes: Region = Param::new(
+            "random_span",
+            "8GiB",
+            "active region behind the cold data",
+        );
         queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
         data: Content = steps::DATA;
     }

@@ -43,7 +43,11 @@ const BURST_ZONES: u64 = 200;
 settings! {
     /// Volumes of the writes and lengths of the pauses.
     struct Settings {
-        write_bytes: Region = Param::new("write_bytes", "64GiB", "written first, to fill the cache");
+        write_bytes: Region = Param::new(
+            "write_bytes",
+            "64GiB",
+            "written first, to fill the cache",
+        );
         burst_bytes: Region = Param::new("burst_bytes", "16GiB", "written after each pause");
         pauses: Pauses = Param::new("pauses", "10s,60s,5m", "lengths of the pauses, in order");
     }

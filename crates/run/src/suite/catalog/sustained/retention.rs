@@ -51,7 +51,11 @@ settings! {
     /// Ages, wear and span of the reads.
     struct Settings {
         days: Days = Param::new("days", "30,180,365", "ages of the data, in order");
-        cycles: Plain<u32> = Param::new("cycles", "0", "wear of every block before the data is written");
+        cycles: Plain<u32> = Param::new(
+            "cycles",
+            "0",
+            "wear of every block before the data is written",
+        );
         reads: Plain<u32> = Param::new("reads", "0", "reads of every block before each age");
         span_bytes: Region = Param::new("span", "8GiB", "data, from LBA 0");
         time: Duration = Param::new("time", "10s", "length of the reads at each age");
