@@ -260,6 +260,9 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
     ],
 ];
 
+/// Sections that came later, each with the keys that it needs: recorded results do not have them.
+pub(super) const LATER: &[(&[&str], &[Choice])] = &[];
+
 /// Limits of the rules and of the integers behind them.
 pub(super) const EXTREMES: &[&str] = &[
     "-1",
