@@ -7,6 +7,7 @@
 
 pub mod basis;
 pub mod cleaning_states;
+pub mod heat_aging;
 pub mod idle_sort;
 pub mod map_cache;
 pub mod performance_mode;
@@ -34,6 +35,8 @@ macro_rules! mechanisms {
             cleaning_states: $crate::mechanism::cleaning_states::CleaningStatesSection,
             /// Fast writes into a drive that is less than half full; absent: none.
             performance_mode: $crate::mechanism::performance_mode::PerformanceModeSection,
+            /// Faster loss of charge in a hot drive; absent: heat leaves data as it is.
+            heat_aging: $crate::mechanism::heat_aging::HeatAgingSection,
         }
     };
 }

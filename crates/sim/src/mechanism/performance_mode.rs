@@ -40,7 +40,7 @@ section! {
         pub fill_percent: Sourced<u32> [1, 90],
         /// Rate of the reorganisation after that, in pages of 4 KiB per second.
         pub reorganise_pages_per_s: Sourced<u64> [1, 1_000_000_000],
-        /// Share of that rate that goes before the host's writes, in percent, or `None` if all of it does.
+        /// Share of that rate that goes before the host's writes, in percent; absent: all of it does.
         pub reorganise_priority_percent: Option<Sourced<u32>> [0, 100],
     }
 }

@@ -44,7 +44,7 @@ section! {
         pub bytes: Sourced<u64> [0, 1 << 43],
         /// Whether the cache borrows erased blocks while there are plenty.
         pub borrows: Sourced<bool>,
-        /// Most data in borrowed blocks, or `None` if only the erased blocks limit it.
+        /// Most data in borrowed blocks; absent: only the erased blocks limit it.
         pub borrowed_bytes_max: Option<Sourced<u64>> [1, 1 << 43],
         /// Bits of a native cell: a block holds this fraction of its pages while it serves as cache.
         pub bits_per_cell: Sourced<u32> [2, 4],
@@ -60,9 +60,9 @@ section! {
         pub when_full: Sourced<WhenFull>,
         /// Size from which commands go past the cache; absent: none does.
         pub only_below_bytes: Option<Sourced<u64>> [1, u64::MAX],
-        /// Pages folded in return for a hundred that the host writes, or `None` if a busy host keeps the cache as it is.
+        /// Pages folded in return for a hundred that the host writes; absent: a busy host keeps the cache as it is.
         pub busy_fold_percent: Option<Sourced<u32>> [0, 1_000],
-        /// Most that the controller writes past the cache, in bytes/s, or `None` if only cells and link limit it.
+        /// Most that the controller writes past the cache, in bytes/s; absent: only cells and link limit it.
         pub direct_bytes_per_s: Option<Sourced<u64>> [1_000_000, TB_PER_S],
     }
 }

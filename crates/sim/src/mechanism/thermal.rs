@@ -76,7 +76,7 @@ pub struct ThermalStep {
 }
 
 /// Thousandths of a kelvin above absolute zero.
-const fn millikelvin(celsius: u64) -> u64 {
+pub(super) const fn millikelvin(celsius: u64) -> u64 {
     273_150 + 1000 * celsius
 }
 

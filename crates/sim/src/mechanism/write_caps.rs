@@ -27,11 +27,11 @@ section! {
     pub struct WriteCapsSection {
         /// Streams of sequential writes followed at a time; absent: 8.
         pub streams: Option<Sourced<u32>> [1, 64],
-        /// Random writes in a second, or `None` if they have no cap.
+        /// Random writes in a second; absent: they have no cap.
         pub random_iops: Option<Sourced<u64>> [1, RANDOM_IOPS_MAX],
         /// Random writes that a rested drive of full size takes at full speed; absent: one. Goes with `random_iops`.
         pub random_burst_commands: Option<Sourced<u64>> [1, 1_000_000_000],
-        /// Rate of sequential writes, or `None` if they have no cap.
+        /// Rate of sequential writes; absent: they have no cap.
         pub sequential_bytes_per_s: Option<Sourced<u64>> [1_000_000, TB_PER_S],
     }
 }

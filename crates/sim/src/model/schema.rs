@@ -240,7 +240,7 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// What describes the drive to readers has no key of the simulation.
+/// Descriptions of the drive for readers: they have no key of the simulation.
 macro_rules! description {
     ($($type:ty),*) => {
         $(impl Field for $type {

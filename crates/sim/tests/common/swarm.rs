@@ -18,7 +18,7 @@ mod keys;
 use super::cases::how_to_repeat;
 use super::{op, watched_loop};
 pub use keys::Choice;
-use keys::{EXTREMES, REQUIRED, SECTIONS};
+use keys::{EXTREMES, LATER, REQUIRED, SECTIONS};
 
 /// Commands between two checks of [`torture`].
 const LOOKS: u64 = 8;
@@ -59,6 +59,19 @@ pub struct Draft {
 impl Draft {
     /// A model with every section of `always`, and others at random.
     pub fn random(rng: &mut Rng, always: &[&str]) -> Self {
+        let mut draft = Self::recorded(rng, always);
+        let mut rng = Rng::split(rng.clone().next_u64(), "later");
+        for (needs, section) in LATER {
+            let has_needs = needs.iter().all(|key| draft.values.contains_key(key));
+            if has_needs || rng.chance(1, 64) {
+                section.iter().for_each(|choice| draft.set(&mut rng, choice));
+            }
+        }
+        draft
+    }
+
+    /// The same without the sections that came after the record of random drives.
+    pub fn recorded(rng: &mut Rng, always: &[&str]) -> Self {
         let scale_divisor = pick(rng, &[512, 1024, 1024, 2048, 4096]);
         let mut draft = Self { values: BTreeMap::new(), spoiled: Vec::new(), scale_divisor };
         REQUIRED.iter().for_each(|choice| draft.set(rng, choice));
@@ -247,7 +260,8 @@ impl Draft {
 
 /// Every key that a draft may have.
 pub fn keys() -> BTreeSet<&'static str> {
-    let sections = SECTIONS.iter().copied().chain([REQUIRED]);
+    let later = LATER.iter().map(|(_, section)| *section);
+    let sections = SECTIONS.iter().copied().chain([REQUIRED]).chain(later);
     sections.flatten().map(|(key, _)| key.trim_end_matches('?')).collect()
 }
 

@@ -4,7 +4,7 @@ use base::{Nanos, OpKind, Rng, TelemetryRow};
 use sim::nand::aging::past::Past;
 use sim::{Device, PAGE_BYTES};
 
-use crate::common::{closed_loop, op, random_writes, secs, small};
+use crate::common::{closed_loop, fill, op, random_writes, secs, small};
 
 const MS: u64 = 1_000_000;
 /// 30 C.
@@ -191,4 +191,33 @@ fn a_rate_that_cools_the_drive_gives_a_saw_tooth() {
     let settled = &rows[rows.len() / 2..];
     let cool = settled.iter().map(|row| row.temperature_mk).min().expect("rows");
     assert!((342_000..=343_150).contains(&cool), "{cool} mK");
+}
+
+/// Senses for a read after three seconds at up to 78 C, if data ages faster from a temperature on.
+fn senses_of_warm_data(reference_c: &str) -> u64 {
+    const READS: u64 = 100;
+    let ages = [
+        ("nand.retry.initial_cycles", "0"),
+        ("nand.retry.fresh_ppb", "0"),
+        ("nand.retry.per_kilocycle_ppb", "0"),
+        ("nand.retry.per_day_ppb", "1_000"),
+        ("nand.retry.per_day_per_kilocycle_ppb", "0"),
+        ("nand.retry.corrected_ppb", "2_000"),
+        ("nand.retry.retries_max", "9"),
+        ("heat_aging.reference_c", reference_c),
+        ("heat_aging.doubling_k", "2"),
+    ];
+    let mut device = small(&[&power("2_000", "0"), &THERMAL[..], &ages[..]].concat());
+    fill(&mut device, 1_000);
+    let begun_ns = device.now().0;
+    work_until(&mut device, begun_ns + 3_000 * MS);
+    let before = device.operations().reads;
+    closed_loop(&mut device, 1, READS, |tag| op(OpKind::Read, 0, 1, tag));
+    (device.operations().reads - before) / READS
+}
+
+#[test]
+fn data_of_a_hot_drive_is_sensed_more_often() {
+    assert_eq!(senses_of_warm_data("30"), 10, "months at 30 C pass in a second at 78 C");
+    assert_eq!(senses_of_warm_data("80"), 1, "the drive stays below 80 C");
 }

@@ -4,6 +4,7 @@ use crate::device::Device;
 use crate::device::timers::Timer;
 use crate::events::NEVER;
 use crate::mechanism::thermal::Thermal;
+use crate::nand::aging::past::Past;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -17,6 +18,10 @@ impl<P: Probe> Device<P> {
     pub(in crate::device) fn look_at_temperature(&mut self) {
         let Some(mut thermal) = self.thermal_at(self.now_ns) else { return };
         self.link.limit(thermal.look());
+        if let Some(heat) = &mut self.mechanisms.heat_aging {
+            let retention_ns = heat.more_ns(self.now_ns, thermal.temperature_mk());
+            self.nand.add_past(Past { retention_ns, ..Past::default() });
+        }
         self.mechanisms.thermal = Some(thermal);
     }
 

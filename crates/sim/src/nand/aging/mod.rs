@@ -4,9 +4,8 @@
 //! Wear changes the times of programs and erases ([`wear`]). Wear, time and reads together determine the number of
 //! senses of a read ([`retry`]). The data of a block with too many reads moves ([`disturb`]). A drive may begin with
 //! a [`past`], and time may pass without power. Sources: in these files. Simplifications: cycles and age belong to a
-//! superblock, reads to the blocks of one die in it; a superblock is as old as the latest program into it; heat does
-//! not speed up the loss of charge; after a recovery from a loss of power, the past begins again. Test:
-//! `tests/device/aging.rs`.
+//! superblock, reads to the blocks of one die in it; a superblock is as old as the latest program into it; after a
+//! recovery from a loss of power, the past begins again. Test: `tests/device/aging.rs`.
 
 mod disturb;
 pub mod past;

@@ -260,6 +260,12 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
     ],
 ];
 
+/// Sections that came later, each with the keys that it needs: recorded results do not have them.
+pub(super) const LATER: &[(&[&str], &[Choice])] = &[(
+    &["thermal.ambient_c", "nand.retry.fresh_ppb"],
+    &[("heat_aging.reference_c", &["0", "30", "100"]), ("heat_aging.doubling_k", &["1", "8"])],
+)];
+
 /// Limits of the rules and of the integers behind them.
 pub(super) const EXTREMES: &[&str] = &[
     "-1",
