@@ -44,8 +44,7 @@ pub(crate) trait Key {
 }
 
 /// Declares the settings of a test: `field: Form = parameter;`. Writes the struct, its parameters in this order
-/// (`PARAMS`), and
-/// [`Keys`](crate::suite::Keys). `with` names a second parameter that the form reads.
+/// (`PARAMS`), and [`Keys`](crate::suite::Keys). `with` names a second parameter that the form reads.
 macro_rules! settings {
     (
         $(#[$doc:meta])*

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base::{Bytes, HealthSnapshot, Nanos};
-use run::{Outcome, Request, SpanRequest};
+use run::{Event, Outcome, Request, SpanRequest};
 use target::IoError;
 use target::health::HealthProbe;
 use target::scripted::{Reply, ScriptedTarget};
 
-use crate::common::{metric, request, run_quietly, settings, simulated, test};
+use crate::common::{metric, request, run_quietly, run_with, settings, simulated, test};
 
 /// A small drive that cleans its oldest block first, for which there are formulas.
 const FIFO: [(&str, &str); 2] = [("scale", "1/512"), ("gc.policy", "fifo")];
@@ -176,14 +176,23 @@ impl HealthProbe for Counters {
 
 #[test]
 fn a_drive_that_counts_its_nand_writes_is_believed_and_another_one_is_judged_by_its_rate() {
+    // The step begins in second 5 or so and takes 160 s.
+    const LOOKS_MIN: u64 = 20;
     for counts in [true, false] {
         let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(10_000_000));
-        let probe: Arc<dyn HealthProbe> = Arc::new(Counters::default());
+        let counters = Arc::new(Counters::default());
+        let probe: Arc<dyn HealthProbe> = Arc::clone(&counters) as _;
         target.health = counts.then_some(probe);
         let library = tempfile::tempdir().unwrap();
         let own = settings("patterns=uniform overwrites=1 queue_depth=1");
-        let outcome =
-            run_quietly(&mut target, &request(library.path(), test("waf"), &own)).unwrap();
+        let request = request(library.path(), test("waf"), &own);
+        let outcome = run_with(&mut target, &request, |event, _| {
+            let is_second = matches!(event, Event::Second { .. });
+            while is_second && counts && counters.0.load(Ordering::Relaxed) < LOOKS_MIN {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let outcome = outcome.unwrap();
         let metrics = &outcome.run.metrics;
         let (words, finding) = if counts {
             let waf = metrics["waf.uniform.waf"].expect("two readings in the step");

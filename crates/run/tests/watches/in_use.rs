@@ -104,7 +104,8 @@ fn a_drive_that_fails_and_is_gone_is_a_failure_of_the_drive() {
     target.uses = Some(newcomer);
     let mut target = FaultyTarget::new(target, [(2000, Fault::Lose)]);
     let library = tempfile::tempdir().unwrap();
-    let request = request(library.path(), Test::CONSISTENCY, &[("duration", "10s")]);
+    let settings = [("duration", "10s"), ("steady_from", "0s"), ("fill", "false")];
+    let request = request(library.path(), Test::CONSISTENCY, &settings);
     let outcome = run_with(&mut target, &request, |_, _| {}).unwrap();
     let failure = outcome.failure.as_ref();
     assert!(matches!(failure, Some(RunError::Target(IoError::Device { .. }))), "{failure:?}");

@@ -92,7 +92,7 @@ fn parents_that_cannot_be_are_refused_with_key_value_and_rule() {
         (
             child("extends = 'nobody'"),
             &nobody[..],
-            vec!["`extends` is `nobody`", "built-in", "list"],
+            vec!["`extends` is `nobody`", "built-in", "ssdlab sim models"],
         ),
         (child("extends = 'gone.toml'"), &nobody, vec!["`extends` is `gone.toml`", "no such file"]),
         (child("extends = '../a.toml'"), &nobody, vec!["is `../a.toml`", "beside this one"]),
