@@ -77,7 +77,7 @@ impl Drop for UndoAll {
 pub(super) struct Kept {
     pub(super) path: PathBuf,
     inode: u64,
-    /// What it holds, or `None` if it is no file.
+    /// Its content, or `None` if it is no file.
     content: Option<Vec<u8>>,
 }
 
