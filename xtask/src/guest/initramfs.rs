@@ -72,6 +72,9 @@ pub fn pack(kernel: &Kernel, content: &Content<'_>, work: &Path, archive: &Path)
         add_program(&root, name, &program(name)?)?;
     }
     add_program(&root, "ssdlab", content.ssdlab)?;
+    // The machine reads all of it before it starts.
+    let stripped = Command::new("strip").arg(root.join("bin/ssdlab")).status()?;
+    ensure!(stripped.success(), "strip ended with {stripped}");
     add_modules(kernel, content.modules, &root)?;
     for (name, text) in [("init", INIT)].iter().chain(content.scripts) {
         fs::write(root.join(name), text)?;

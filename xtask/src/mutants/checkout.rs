@@ -89,6 +89,8 @@ fn remove_others(root: &Path, dir: &Path, kept: &BTreeSet<String>) -> Result<()>
         let path = entry?.path();
         if path.is_dir() && !path.is_symlink() {
             remove_others(root, &path, kept)?;
+            // An empty one may look like a crate; others stay.
+            let _ = fs::remove_dir(&path);
             continue;
         }
         let name = path.strip_prefix(root)?.to_string_lossy().into_owned();

@@ -66,7 +66,8 @@ fn no_call_changes_what_it_was_not_given() {
     }
     println!("{calls} calls in {:.0?}: {tally:?}", begin.elapsed());
     // A world in which nothing is allowed would be kept by a program that does nothing.
-    let enough = calls / 100;
+    // One in 40 is given something: fewer than one in 300 are not by chance.
+    let enough = calls / 300;
     assert!(tally.given >= enough && tally.refused >= enough, "{tally:?}");
     assert!(begin.elapsed() < Duration::from_secs(3 * calls + 60), "calls take too long");
 }
