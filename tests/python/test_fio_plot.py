@@ -28,7 +28,7 @@ def exported(tmp_path_factory):
     command += ["--library", str(place / "library"), "--format", "json"]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
     run_dir = json.loads(run.stdout)["run_dirs"][0]
-    export = [SSDLAB, "export", run_dir, "--as", "fio-json", "--split", "-o", str(place / "fio")]
+    export = [SSDLAB, "library", "export", run_dir, "--as", "fio-json", "--split", "-o", str(place / "fio")]
     subprocess.run(export, check=True, capture_output=True)
     with open(os.path.join(run_dir, "run.json"), encoding="utf-8") as file:
         return json.load(file), str(place / "fio")
