@@ -12,7 +12,7 @@ use result::store::RunDir;
 use run::session::Plan;
 use run::{Control, Event, Outcome, Request, SpanRequest};
 use study::Needs;
-use study::pool::{self, Demand};
+use study::pool::{self, Demand, Limits};
 
 use crate::args::RunArgs;
 use crate::cost;
@@ -92,22 +92,36 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
     let mut done: Vec<Option<RunResult>> = tasks.iter().map(complete).collect();
     let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
         Task::Complete(_) => None,
-        Task::Open(job, origin) => Some((job.demand, (index, job, &**origin))),
+        Task::Open(job, origin) => Some((index, job.demand, (job, &**origin))),
     });
     let open: Vec<_> = open.collect();
-    let limits = pool::Limits::new(args.jobs.jobs);
-    let tally = progress.tally(&open.iter().map(|(demand, _)| *demand).collect::<Vec<_>>());
-    let outcomes = pool::carry_out(&open, limits, &interrupted, |(_, job, origin)| {
-        let outcome = one_of(&call, job, origin);
-        tally.ended(&job.demand);
-        outcome
+    let limits = Limits::new(args.jobs.jobs);
+    fill(&mut done, &open, limits, &interrupted, &progress, |(job, origin)| {
+        one_of(&call, job, origin)
     });
-    for ((_, (index, ..)), outcome) in open.iter().zip(outcomes) {
-        done[*index] = outcome;
-    }
-    drop(tally);
     progress.finish();
     Ok(report::report(args, done, interrupted.load(Ordering::Relaxed)))
+}
+
+/// Does open runs beside each other, each with its place in `done`, and puts their outcomes there.
+pub fn fill<T: Sync>(
+    done: &mut [Option<RunResult>],
+    open: &[(usize, Demand, T)],
+    limits: Limits,
+    interrupted: &AtomicBool,
+    progress: &Progress,
+    one: impl Fn(&T) -> RunResult + Sync,
+) {
+    let tally = progress.tally(&open.iter().map(|(_, demand, _)| *demand).collect::<Vec<_>>());
+    let beside: Vec<_> = open.iter().map(|(_, demand, run)| (*demand, (*demand, run))).collect();
+    let outcomes = pool::carry_out(&beside, limits, interrupted, |(demand, run)| {
+        let outcome = one(run);
+        tally.ended(demand);
+        outcome
+    });
+    for ((index, ..), outcome) in open.iter().zip(outcomes) {
+        done[*index] = outcome;
+    }
 }
 
 /// The completed run.
@@ -139,9 +153,7 @@ impl Origin {
         let about = args.execution.about.about();
         Self { request, invocation: None, earlier: None, left_out: Vec::new(), about }
     }
-}
 
-impl Origin {
     fn repeat(&self) -> Option<Repeat> {
         request::repeat(&self.request, &self.invocation.as_ref()?.requests)
     }

@@ -15,12 +15,12 @@ use run::{Outcome, RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
 use crate::cost::{self, Cost};
-use crate::job::{Call, Job, Origin, RunResult, one_of};
+use crate::job::{self, Call, Job, Origin, RunResult, one_of};
 use crate::prepare::{self, Inspected, Prepared};
 use crate::quick::fitting;
 use crate::request;
 use crate::ui::progress::Progress;
-use study::pool::{self, Limits};
+use study::pool::Limits;
 
 /// One run of a suite.
 pub struct Part {
@@ -75,16 +75,11 @@ pub fn carry_out(
     let reused = |part| completed.of(part).map(|dir| Ok(Outcome::of(dir)));
     let mut done: Vec<Option<RunResult>> = parts.iter().map(reused).collect();
     let open = parts.iter().enumerate().filter(|(index, _)| done[*index].is_none());
-    let open: Vec<_> = open.map(|(index, part)| (part.job.demand(), (index, part))).collect();
-    let tally = around.progress.tally(&open.iter().map(|(demand, _)| *demand).collect::<Vec<_>>());
-    let outcomes = pool::carry_out(&open, around.limits, around.interrupted, |(_, part)| {
-        let outcome = part.carry_out(&around, left_out);
-        tally.ended(&part.job.demand());
-        outcome
+    let open: Vec<_> = open.map(|(index, part)| (index, part.job.demand(), part)).collect();
+    let Surroundings { limits, interrupted, progress, .. } = around;
+    job::fill(&mut done, &open, limits, interrupted, progress, |part| {
+        part.carry_out(&around, left_out)
     });
-    for ((_, (index, _)), outcome) in open.iter().zip(outcomes) {
-        done[*index] = outcome;
-    }
     done
 }
 
