@@ -15,6 +15,15 @@ use super::steps::{self, AskedData};
 use crate::error::RunError;
 use crate::params::Params;
 
+/// The text of a key among the parameters of a call.
+pub(crate) struct Reading<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) params: &'a Params,
+    pub(crate) site: &'a Site<'a>,
+    /// Remarks for the reader of the result.
+    pub(crate) notes: &'a mut Notes,
+}
+
 /// The form of a key: the reading of its text, and its entry in `run.json`.
 pub(crate) trait Key {
     /// The value that a test computes with.
@@ -27,12 +36,7 @@ pub(crate) trait Key {
     ///
     /// # Errors
     /// [`RunError::Usage`] for other text, or a value that is impossible at this site.
-    fn read(
-        name: &str,
-        params: &Params,
-        site: &Site<'_>,
-        notes: &mut Notes,
-    ) -> Result<Self::Value, RunError>;
+    fn read(reading: Reading<'_>) -> Result<Self::Value, RunError>;
 
     /// The value in `run.json`.
     fn entry(value: &Self::Value) -> Value;
@@ -68,7 +72,10 @@ macro_rules! settings {
                 notes: &mut $crate::suite::Notes,
             ) -> Result<Self, $crate::error::RunError> {
                 use $crate::suite::keys::Key;
-                Ok(Self { $($field: <$form>::read($param.name, params, site, notes)?),+ })
+                use $crate::suite::keys::Reading;
+                Ok(Self {
+                    $($field: <$form>::read(Reading { name: $param.name, params, site, notes })?),+
+                })
             }
 
             fn config(&self) -> $crate::suite::Config {
@@ -114,7 +121,7 @@ impl Key for Duration {
     type Value = Nanos;
     const UNIT: &'static str = "_s";
 
-    fn read(name: &str, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Nanos, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
         params.duration(name)
     }
 
@@ -127,12 +134,7 @@ impl Key for Pauses {
     type Value = Vec<Nanos>;
     const UNIT: &'static str = "_s";
 
-    fn read(
-        name: &str,
-        params: &Params,
-        _: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<Vec<Nanos>, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<Nanos>, RunError> {
         params.pauses(name)
     }
 
@@ -145,12 +147,7 @@ impl Key for Region {
     type Value = u64;
     const UNIT: &'static str = "_bytes";
 
-    fn read(
-        name: &str,
-        params: &Params,
-        site: &Site<'_>,
-        notes: &mut Notes,
-    ) -> Result<u64, RunError> {
+    fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<u64, RunError> {
         site.region(params, name, notes)
     }
 
@@ -163,7 +160,7 @@ impl Key for Block {
     type Value = u32;
     const UNIT: &'static str = "_bytes";
 
-    fn read(name: &str, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<u32, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.block_bytes(name)
     }
 
@@ -175,7 +172,7 @@ impl Key for Block {
 impl Key for QueueDepth {
     type Value = u32;
 
-    fn read(name: &str, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<u32, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.queue_depth(name)
     }
 
@@ -187,7 +184,7 @@ impl Key for QueueDepth {
 impl Key for Count {
     type Value = u32;
 
-    fn read(name: &str, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<u32, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.count(name)
     }
 
@@ -199,12 +196,7 @@ impl Key for Count {
 impl Key for Content {
     type Value = AskedData;
 
-    fn read(
-        name: &str,
-        params: &Params,
-        _: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<AskedData, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<AskedData, RunError> {
         steps::data(params, name)
     }
 
@@ -216,7 +208,7 @@ impl Key for Content {
 impl Key for Rate {
     type Value = Pacing;
 
-    fn read(name: &str, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Pacing, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Pacing, RunError> {
         params.get(name)
     }
 
@@ -228,7 +220,7 @@ impl Key for Rate {
 impl<T: FromStr<Err: Display + 'static> + Clone + Into<Value>> Key for Plain<T> {
     type Value = T;
 
-    fn read(name: &str, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<T, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<T, RunError> {
         params.get(name)
     }
 
@@ -240,7 +232,7 @@ impl<T: FromStr<Err: Display + 'static> + Clone + Into<Value>> Key for Plain<T> 
 impl<T: FromStr<Err: Display + 'static> + PartialEq + Clone + Into<Value>> Key for List<T> {
     type Value = Vec<T>;
 
-    fn read(name: &str, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Vec<T>, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<T>, RunError> {
         params.list(name)
     }
 

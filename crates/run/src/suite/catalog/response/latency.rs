@@ -14,8 +14,8 @@ use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
 use serde_json::Value;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
-use crate::suite::keys::{Block, Duration, Key, Rate, Region, settings};
+use crate::params::Param;
+use crate::suite::keys::{Block, Duration, Key, Rate, Reading, Region, settings};
 use crate::suite::{
     Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
@@ -74,7 +74,7 @@ enum PacedQueueDepth {}
 impl Key for PacedQueueDepth {
     type Value = u32;
 
-    fn read(name: &str, params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<u32, RunError> {
+    fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<u32, RunError> {
         let pacing: Pacing = params.get(open_loop::RATE.name)?;
         if pacing == Pacing::ClosedLoop || params.is_set(name) {
             return params.queue_depth(name);

@@ -21,8 +21,8 @@ use result::stats::findings::{count, percent, time};
 use serde_json::Value;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
-use crate::suite::keys::{Block, Duration, Key, Plain, settings};
+use crate::params::Param;
+use crate::suite::keys::{Block, Duration, Key, Plain, Reading, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
     Chapter, Chart, Computed, Conditions, Definition, Figures, Measured, Notes, Part, PhaseSpec,
@@ -81,12 +81,7 @@ impl Key for Loads {
     type Value = Vec<u32>;
     const UNIT: &'static str = "_percent";
 
-    fn read(
-        name: &str,
-        params: &Params,
-        _: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<Vec<u32>, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<u32>, RunError> {
         let loads: Vec<u32> = params.list(name)?;
         if loads.iter().any(|load| !(1..=200).contains(load)) || !loads.is_sorted() {
             return Err(RunError::Usage(format!(
@@ -109,12 +104,7 @@ enum Kinds {}
 impl Key for Kinds {
     type Value = Vec<String>;
 
-    fn read(
-        name: &str,
-        params: &Params,
-        _: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<Vec<String>, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<String>, RunError> {
         let kinds: Vec<String> = params.list(name)?;
         match kinds.iter().find(|kind| !KINDS.contains(&kind.as_str())) {
             None => Ok(kinds),
@@ -137,7 +127,7 @@ enum LimitedDepth {}
 impl Key for LimitedDepth {
     type Value = u32;
 
-    fn read(name: &str, params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<u32, RunError> {
+    fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<u32, RunError> {
         if params.is_set(name) {
             return params.queue_depth(name);
         }
@@ -155,12 +145,7 @@ enum DrivePreparation {}
 impl Key for DrivePreparation {
     type Value = Preparation;
 
-    fn read(
-        _: &str,
-        params: &Params,
-        site: &Site<'_>,
-        notes: &mut Notes,
-    ) -> Result<Preparation, RunError> {
+    fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Preparation, RunError> {
         Preparation::read(params, site, params.block_bytes("block")?, notes)
     }
 

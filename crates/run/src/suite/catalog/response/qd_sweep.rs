@@ -14,8 +14,8 @@ use result::stats::findings::count;
 use serde_json::Value;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
-use crate::suite::keys::{Block, Content, Duration, Key, Region, settings};
+use crate::params::Param;
+use crate::suite::keys::{Block, Content, Duration, Key, Reading, Region, settings};
 use crate::suite::{
     Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
@@ -78,12 +78,7 @@ enum Depths {}
 impl Key for Depths {
     type Value = AskedDepths;
 
-    fn read(
-        name: &str,
-        params: &Params,
-        site: &Site<'_>,
-        notes: &mut Notes,
-    ) -> Result<AskedDepths, RunError> {
+    fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<AskedDepths, RunError> {
         Ok(AskedDepths { asked: params.list(name)?, possible: site.depths(params, name, notes)? })
     }
 

@@ -17,8 +17,8 @@ use result::schema::TableRow;
 use serde_json::Value;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
-use crate::suite::keys::{Duration, Key, Plain, Region, settings};
+use crate::params::Param;
+use crate::suite::keys::{Duration, Key, Plain, Reading, Region, settings};
 use crate::suite::rates::{self, Named};
 use crate::suite::{
     Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
@@ -75,12 +75,7 @@ enum DeepQueueDepth {}
 impl Key for DeepQueueDepth {
     type Value = u32;
 
-    fn read(
-        name: &str,
-        params: &Params,
-        site: &Site<'_>,
-        notes: &mut Notes,
-    ) -> Result<u32, RunError> {
+    fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<u32, RunError> {
         let asked = params.queue_depth(name)?;
         let deep = asked.min(site.limits.queue_depth_max);
         if params.is_set(name) {

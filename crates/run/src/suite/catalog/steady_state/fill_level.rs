@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::Amplification;
-use crate::suite::keys::{Content, Duration, Key, QueueDepth, Region, settings};
+use crate::suite::keys::{Content, Duration, Key, QueueDepth, Reading, Region, settings};
 use crate::suite::{
     Chapter, Chart, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
     Step, TestSettings, open_loop, rates, steps,
@@ -79,12 +79,7 @@ impl Key for Levels {
     type Value = Vec<u64>;
     const UNIT: &'static str = "_percent";
 
-    fn read(
-        name: &str,
-        params: &Params,
-        _: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<Vec<u64>, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<u64>, RunError> {
         let levels: Vec<u64> = params.list(name)?;
         match levels.iter().find(|level| !(1..=LEVEL_MAX).contains(level)) {
             None => Ok(levels),

@@ -24,9 +24,9 @@ use serde_json::Value;
 use target::Identity;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
 use crate::suite::amplification::{Amplification, Source};
-use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, settings};
+use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, settings};
 use crate::suite::{
     Chapter, Chart, Conditions, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
     Site, Step, TestSettings, open_loop, rates, steps,
@@ -136,12 +136,7 @@ enum Patterns {}
 impl Key for Patterns {
     type Value = Vec<Pattern>;
 
-    fn read(
-        name: &str,
-        params: &Params,
-        _: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<Vec<Pattern>, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<Pattern>, RunError> {
         let patterns: Vec<Pattern> =
             params.text(name).split(';').map(Pattern::read).collect::<Result<_, _>>()?;
         let is_twice = |at: &usize| patterns[..*at].iter().any(|p| p.step == patterns[*at].step);
@@ -171,12 +166,7 @@ enum ShareOfDrive {}
 impl Key for ShareOfDrive {
     type Value = DriveShare;
 
-    fn read(
-        name: &str,
-        params: &Params,
-        site: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<DriveShare, RunError> {
+    fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<DriveShare, RunError> {
         let is_whole = site.is_simulated() && site.identity.scale().is_none();
         let text = params.text(name);
         let scale: Ratio = if text == "auto" {

@@ -14,8 +14,8 @@ use serde_json::Value;
 use target::Past;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
-use crate::suite::keys::{Duration, Key, Plain, Region, settings};
+use crate::params::Param;
+use crate::suite::keys::{Duration, Key, Plain, Reading, Region, settings};
 use crate::suite::{
     Chapter, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step, TestSettings,
     open_loop, rates, steps,
@@ -68,12 +68,7 @@ enum Days {}
 impl Key for Days {
     type Value = Vec<u32>;
 
-    fn read(
-        name: &str,
-        params: &Params,
-        _: &Site<'_>,
-        _: &mut Notes,
-    ) -> Result<Vec<u32>, RunError> {
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<u32>, RunError> {
         let days: Vec<u32> = params.list(name)?;
         let increases = days.windows(2).all(|pair| pair[0] < pair[1]);
         if increases && days.iter().all(|days| (1..=DAYS_MAX).contains(days)) {
