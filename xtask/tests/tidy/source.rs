@@ -9,10 +9,6 @@ use super::text::{code_lines, has_word};
 /// Lines a file may have.
 const LINES_MAX: usize = 1_000;
 
-/// Crates whose `mod.rs` files are still to move beside their folders. Programs of tests share modules by `mod.rs`,
-/// so that cargo takes none for a program of its own.
-const MOD_FILES_TO_MOVE: [&str; 2] = ["crates/cli/", "crates/sim/"];
-
 /// Marks of unfinished work; spelled in halves so that this file has none.
 const LEFTOVERS: &[&str] =
     &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X"), concat!("db", "g!")];
@@ -120,11 +116,8 @@ fn files_are_short() {
 
 #[test]
 fn modules_stand_beside_their_folders() {
-    let is_excepted = |file: &String| {
-        file.contains("/tests/") || MOD_FILES_TO_MOVE.iter().any(|dir| file.starts_with(dir))
-    };
     let mod_files = rust_files().into_iter().filter(|file| file.ends_with("/mod.rs"));
-    let wrong: Vec<_> = mod_files.filter(|file| !is_excepted(file)).collect();
+    let wrong: Vec<_> = mod_files.filter(|file| !file.contains("/tests/")).collect();
     must_be_empty("name it `foo.rs` beside the folder `foo/`", &wrong);
 }
 

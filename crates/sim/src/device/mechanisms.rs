@@ -14,7 +14,7 @@ macro_rules! states {
         }
 
         impl Mechanisms {
-            /// Those of a new drive.
+            /// The mechanisms of a new drive.
             pub(super) fn new(options: &Options, geometry: &Geometry, queue_depth: usize) -> Self {
                 Self { $($name: options.$name.map(|plan| plan.begin(geometry, queue_depth)),)* }
             }

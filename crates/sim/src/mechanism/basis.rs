@@ -34,11 +34,11 @@ impl Basis<'_> {
 pub(crate) struct Blocks {
     /// `nand.blocks_per_plane`.
     pub(crate) per_plane: u32,
-    /// Those that the scale leaves.
+    /// Blocks of a plane that the scale leaves.
     pub(crate) scaled_per_plane: u32,
     /// `nand.pages_per_block`.
     pub(crate) pages: u32,
-    /// Those that the scale leaves.
+    /// Pages of a block that the scale leaves.
     pub(crate) scaled_pages: u32,
     /// `nand.reserved_superblocks`.
     pub(crate) reserved: u32,
