@@ -39,7 +39,7 @@ pub struct Call {
 /// name when it is whole: after an error or a kill there is no half of a run.
 ///
 /// # Errors
-/// Those of [`write_all`].
+/// The errors of [`write_all`].
 pub fn write(library: &Path, sheet: Sheet, call: &Call) -> Result<PathBuf, ImportError> {
     Draft::new(library, sheet, call)?.publish()
 }
