@@ -1,12 +1,25 @@
 //! Running other programs: streamed line by line, or captured; an error always shows the command.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use crate::log::Log;
+
+thread_local! {
+    static PROCESSOR_TIME: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// The processor time of the programs that [`stream`] ran on this thread since the last call, with that of
+/// their own children.
+pub fn take_processor_time() -> Duration {
+    PROCESSOR_TIME.take()
+}
 
 /// Runs a command, passing its stdout and stderr on to `log` as they come.
 pub fn stream(log: Log, command: &mut Command) -> Result<()> {
@@ -21,7 +34,23 @@ pub fn stream(log: Log, command: &mut Command) -> Result<()> {
         scope.spawn(|| copy_lines(log, stdout));
         scope.spawn(|| copy_lines(log, stderr));
     });
+    if let Some(used) = processor_time(&child) {
+        PROCESSOR_TIME.set(PROCESSOR_TIME.get() + used);
+    }
     check(command, child.wait()?)
+}
+
+/// Waits for the end of `child` and reads its processor time and that of the children it has waited for; or
+/// `None` if /proc is missing.
+fn processor_time(child: &Child) -> Option<Duration> {
+    let pid = Pid::from_child(child);
+    rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+    // The name of the program, in parentheses, may hold spaces. proc(5): utime, stime, cutime, cstime.
+    let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+    // A tick of USER_HZ is 10 ms on x86 and ARM.
+    Some(Duration::from_millis(10 * ticks))
 }
 
 /// Runs a command whose stdout is data; its stderr passes through.
@@ -112,6 +141,16 @@ mod tests {
         assert!(error.to_string().contains("`false --really` ended with"), "{error}");
         let error = capture(&mut Command::new("no-such-program")).unwrap_err();
         assert!(error.to_string().contains("is it installed"), "{error}");
+    }
+
+    #[test]
+    fn processor_time_is_that_of_a_program_and_of_its_children() {
+        take_processor_time();
+        let spin = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done";
+        stream(Log::stdout("spin"), Command::new("sh").args(["-c", &format!("sh -c '{spin}'; true")]))
+            .unwrap();
+        assert!(take_processor_time() > Duration::ZERO);
+        assert_eq!(take_processor_time(), Duration::ZERO);
     }
 
     #[test]

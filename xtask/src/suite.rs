@@ -10,6 +10,7 @@ use clap::Args;
 
 use crate::steps::{Lane, STEPS, Step};
 use xtask::log::Log;
+use xtask::proc;
 use xtask::workspace::{Cases, Workspace};
 
 /// Selection of steps.
@@ -61,6 +62,8 @@ impl Outcome {
 struct Done {
     outcome: Outcome,
     took: Duration,
+    /// Processor time of its programs.
+    used: Duration,
 }
 
 /// Runs the chosen steps; true if none failed.
@@ -157,7 +160,8 @@ impl Runner<'_> {
                 None => self.run_step(step),
             };
             announce(step, &outcome, started.elapsed());
-            self.board.post(step.name, Done { outcome, took: started.elapsed() });
+            let used = proc::take_processor_time();
+            self.board.post(step.name, Done { outcome, took: started.elapsed(), used });
         }
     }
 
@@ -194,13 +198,16 @@ fn why(outcome: &Outcome) -> String {
 
 /// Prints one line per step, the slowest first, and the count, which is the last line of the output.
 fn summarise(steps: &[&Step], done: &BTreeMap<&str, Done>, took: Duration) -> bool {
-    println!("\nsummary, {:.0} s in all", took.as_secs_f64());
+    let used: Duration = done.values().map(|done| done.used).sum();
+    let (took, used) = (took.as_secs_f64(), used.as_secs_f64());
+    println!("\nsummary, {took:.0} s in all, {used:.0} s of processor time");
     let mut slowest_first = steps.to_vec();
     slowest_first.sort_by_key(|step| std::cmp::Reverse(done[step.name].took));
     for step in slowest_first {
-        let Done { outcome, took } = &done[step.name];
-        let seconds = took.as_secs_f64();
-        println!("  {:<8} {seconds:>7.1} s  {:<12}{}", outcome.word(), step.name, why(outcome));
+        let Done { outcome, took, used } = &done[step.name];
+        let (took, used) = (took.as_secs_f64(), used.as_secs_f64());
+        let (word, name) = (outcome.word(), step.name);
+        println!("  {word:<8} {took:>7.1} s {used:>7.1} s cpu  {name:<12}{}", why(outcome));
         if let Outcome::Failed(_) = outcome {
             println!("           repeat it: cargo xtask test --only {}", step.name);
         }
@@ -244,9 +251,9 @@ mod tests {
         std::thread::scope(|scope| {
             let needs_both = scope.spawn(|| board.wait_for(&step(&["a", "b"], None)));
             let comes_later = scope.spawn(|| board.wait_for(&step(&["a"], Some("b"))));
-            let took = Duration::ZERO;
-            board.post("a", Done { outcome: Outcome::Passed, took });
-            board.post("b", Done { outcome: Outcome::Failed("why".into()), took });
+            let (took, used) = (Duration::ZERO, Duration::ZERO);
+            board.post("a", Done { outcome: Outcome::Passed, took, used });
+            board.post("b", Done { outcome: Outcome::Failed("why".into()), took, used });
             assert_eq!(needs_both.join().unwrap(), Err("b"));
             assert_eq!(comes_later.join().unwrap(), Ok(()));
         });
