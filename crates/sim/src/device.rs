@@ -53,10 +53,6 @@ use crate::host::queues::SubmissionQueues;
 use crate::host::transit::Transit;
 use crate::host::{Command, ControllerJob};
 use crate::mapping::MapLog;
-use crate::mechanism::idle_sort::Sorter;
-use crate::mechanism::map_cache::MapCache;
-use crate::mechanism::pslc::PslcCache;
-use crate::mechanism::read_ahead::ReadAhead;
 use crate::mechanism::thermal::Thermal;
 use crate::mechanism::throttle::Bucket;
 use crate::model::Config;
@@ -81,18 +77,14 @@ pub struct Device<P: Probe = Silent> {
     timers: Timers,
     mechanisms: Mechanisms,
     write_rate: Option<Bucket>,
-    cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
     controller: Processors,
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
-    map_cache: Option<MapCache>,
-    read_ahead: Option<ReadAhead>,
     patrol: Option<Patrol>,
     refresh: Option<Refresh>,
-    sorter: Option<Sorter>,
     power: Option<Power>,
     buffer: WriteBuffer,
     flushes: Flushes,
@@ -167,7 +159,6 @@ impl<P: Probe> Device<P> {
             timers: Timers::default(),
             mechanisms: Mechanisms::new(&config.options, &config.geometry, queue_depth),
             write_rate: config.options.write_rate.map(Bucket::new),
-            cache: config.options.pslc.map(|pslc| PslcCache::new(pslc, ftl.cache_pages())),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
             queues: SubmissionQueues::new(
@@ -177,11 +168,8 @@ impl<P: Probe> Device<P> {
             ),
             link: Link::new(&config.interface),
             read_cache: ReadCache::new(config.options.read_cache_pages),
-            map_cache: MapCache::new(config.options.map_cache, config.geometry.map_pages),
-            read_ahead: config.options.read_ahead.map(ReadAhead::new),
             patrol: None,
             refresh: None,
-            sorter: config.options.idle_sort.map(|plan| Sorter::new(plan, &config.geometry)),
             power: config.power.map(|model| Power::new(model, 0)),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
@@ -460,7 +448,7 @@ impl<P: Probe> Device<P> {
         if command.kind == OpKind::Write {
             if command.is_whole_pages() {
                 self.arrive(tag);
-            } else if self.map_cache.is_some() {
+            } else if self.mechanisms.map_cache.is_some() {
                 self.find_pages(tag);
             } else {
                 self.read_before_write(tag);
@@ -493,7 +481,7 @@ impl<P: Probe> Device<P> {
         let command = self.commands[tag];
         match command.kind {
             OpKind::Write => self.come_to_link(tag),
-            OpKind::Read if self.map_cache.is_some() => self.find_pages(tag),
+            OpKind::Read if self.mechanisms.map_cache.is_some() => self.find_pages(tag),
             OpKind::Read => self.read(tag),
             OpKind::Flush => {
                 self.flush(tag);

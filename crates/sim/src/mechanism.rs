@@ -23,6 +23,18 @@ pub mod write_caps;
 macro_rules! mechanisms {
     ($with:ident) => {
         $with! {
+            /// Streams that are read ahead of the host; absent: none.
+            read_ahead: $crate::mechanism::read_ahead::ReadAheadSection,
+            /// Collection in the gaps of a busy host; absent: none.
+            background_gc: $crate::mechanism::quiet_gc::BackgroundGcSection,
+            /// Collection while the host is away; absent: none.
+            idle_gc: $crate::mechanism::quiet_gc::IdleGcSection,
+            /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
+            idle_sort: $crate::mechanism::idle_sort::IdleSortSection,
+            /// The part of the map in DRAM; absent: all of it is.
+            map_cache: $crate::mechanism::map_cache::MapCacheSection,
+            /// A cache of blocks with one bit per cell; absent: none.
+            pslc: $crate::mechanism::pslc::PslcSection,
             /// A cap on sustained host writes; absent: none.
             throttle: $crate::mechanism::throttle::ThrottleSection,
             /// Temperature and its limits; absent: no temperature is computed.

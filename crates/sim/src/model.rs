@@ -37,12 +37,8 @@ use crate::ftl::placement::Isolation;
 use crate::ftl::wear::Allocation;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
-use crate::mechanism::idle_sort::IdleSortSection;
-use crate::mechanism::map_cache::MapCacheSection;
 use crate::mechanism::mechanisms;
-use crate::mechanism::pslc::{PslcSection, WhenFull};
-use crate::mechanism::quiet_gc::{BackgroundGcSection, IdleGcSection};
-use crate::mechanism::read_ahead::ReadAheadSection;
+use crate::mechanism::pslc::WhenFull;
 use crate::nand::rank::ReadRank;
 use schema::{Field, Value, section};
 
@@ -85,24 +81,14 @@ macro_rules! model {
                 pub buffer: Buffer,
                 /// DRAM that caches reads; absent: none.
                 pub read_cache: Option<ReadCacheModel>,
-                /// Streams that are read ahead of the host; absent: none.
-                pub read_ahead: Option<ReadAheadSection>,
                 /// Power states and energy; absent: no energy is counted.
                 pub power: Option<PowerModel>,
                 /// Garbage collection.
                 pub gc: GcModel,
-                /// Collection in the gaps of a busy host.
-                pub background_gc: Option<BackgroundGcSection>,
-                /// Collection while the host is away.
-                pub idle_gc: Option<IdleGcSection>,
-                /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
-                pub idle_sort: Option<IdleSortSection>,
                 /// A stream for cold data; absent: none.
                 pub streams: Option<StreamsModel>,
                 /// The map; absent: an entry of it stands for 4 KiB.
                 pub map: Option<MapModel>,
-                /// The part of the map in DRAM; absent: all of it is.
-                pub map_cache: Option<MapCacheSection>,
                 /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
                 pub mapping: Option<MappingModel>,
                 /// Distribution of erases; absent: the superblock erased first comes first, and cold data
@@ -112,8 +98,6 @@ macro_rules! model {
                 pub housekeeping: Option<HousekeepingModel>,
                 /// Parity over dies; absent: none.
                 pub parity: Option<ParityModel>,
-                /// A cache of blocks with one bit per cell; absent: none.
-                pub pslc: Option<PslcSection>,
                 /// A compressing controller; absent: data is stored uncompressed.
                 pub compression: Option<CompressionModel>,
                 $(

@@ -81,7 +81,7 @@ impl<P: Probe> Device<P> {
             } else {
                 self.place_pages(stream, pages.clone());
             }
-            if self.map_cache.is_some() {
+            if self.mechanisms.map_cache.is_some() {
                 self.change_entries(&pages);
             }
             if left.is_empty() {
@@ -122,7 +122,7 @@ impl<P: Probe> Device<P> {
             StreamId::BUFFERED.into_iter().for_each(|stream| self.close_short_run(stream));
         }
         let bytes = self.commands[tag].bytes;
-        let stream = match &self.cache {
+        let stream = match &self.mechanisms.pslc {
             Some(cache) => cache.stream_for(bytes, &self.ftl)?,
             None => self.stream_of_write(tag),
         };
@@ -137,7 +137,7 @@ impl<P: Probe> Device<P> {
         let one_by_one = page_granules > 1
             || self.mechanisms.throttle.is_some()
             || self.write_rate.is_some()
-            || self.cache.as_ref().is_some_and(PslcCache::limits_direct_writes);
+            || self.mechanisms.pslc.as_ref().is_some_and(PslcCache::limits_direct_writes);
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
         (room_pages > 0).then_some((stream, room_pages))
     }
@@ -164,7 +164,8 @@ impl<P: Probe> Device<P> {
     /// Whether the controller takes one more host page for a stream; if not, a timer is set for that time.
     fn is_open_past_cache(&mut self, stream: StreamId) -> bool {
         let now_ns = self.now_ns;
-        let opens_ns = self.cache.as_ref().map_or(0, |cache| cache.opens_ns(stream, now_ns));
+        let opens_ns =
+            self.mechanisms.pslc.as_ref().map_or(0, |cache| cache.opens_ns(stream, now_ns));
         if opens_ns > now_ns {
             self.timers.set(Timer::Throttle, opens_ns);
         }
@@ -181,7 +182,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn take_from_buckets(&mut self, stream: StreamId, host_pages: u32) {
         let now_ns = self.now_ns;
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.note_placed(stream, now_ns, host_pages);
         }
         if let Some(bucket) = &mut self.mechanisms.throttle {
@@ -224,7 +225,7 @@ impl<P: Probe> Device<P> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
-        if self.read_cache.is_some() || self.read_ahead.is_some() {
+        if self.read_cache.is_some() || self.mechanisms.read_ahead.is_some() {
             self.uncache(tag);
         }
         self.acknowledge(tag);

@@ -49,7 +49,7 @@ impl<P: Probe> Device<P> {
         self.commands.miss_host(false);
         self.wait_for_fold();
         self.wait_for_sort();
-        if let Some(idle) = self.config.options.idle_gc {
+        if let Some(idle) = self.mechanisms.idle_gc {
             self.in_each_group(|device| device.collector.allow_none());
             self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.after_ns));
         }
@@ -57,7 +57,7 @@ impl<P: Probe> Device<P> {
 
     /// The host is back, or the drive new: folding waits for the next idle time.
     fn wait_for_fold(&mut self) {
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.set_folding(false);
             self.timers.set(Timer::Fold, self.now_ns.saturating_add(cache.idle_after_ns()));
         }
@@ -77,7 +77,7 @@ impl<P: Probe> Device<P> {
     /// Handles the timer of idle collection: the host may have been away for long enough, or the
     /// next unit may move.
     fn on_idle_timer(&mut self) {
-        let Some(idle) = self.config.options.idle_gc else { return };
+        let Some(idle) = self.mechanisms.idle_gc else { return };
         let Some(away_ns) = self.commands.away_ns(idle.after_ns) else {
             return self.wait_for_idle();
         };
@@ -104,13 +104,13 @@ impl<P: Probe> Device<P> {
 
     /// Handles the timer of folding: the host may have been away for long enough.
     fn on_fold_timer(&mut self) {
-        let Some(cache) = self.cache else { return };
+        let Some(cache) = self.mechanisms.pslc else { return };
         let away_ns = self.commands.away_ns(cache.idle_after_ns());
         let Some(away_ns) = away_ns else { return self.wait_for_fold() };
         if !self.is_host_away(Timer::Fold, away_ns) {
             return;
         }
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.set_folding(true);
         }
         self.complete_open_units(&[StreamId::Pslc]);

@@ -9,7 +9,7 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// Opens the next superblock of the cache; false if there is none.
     pub(super) fn open_cache(&mut self) -> bool {
-        let Some(cache) = &self.cache else { return false };
+        let Some(cache) = &self.mechanisms.pslc else { return false };
         let may_borrow = cache.may_borrow(&self.ftl);
         let opened = self.ftl.open_cache(may_borrow);
         if opened {
@@ -21,20 +21,23 @@ impl<P: Probe> Device<P> {
     /// Limits the superblocks that the cache borrows from now on; false if the drive has no cache that borrows. Borrowed
     /// ones beyond the limit stay until they are folded.
     pub fn limit_cache(&mut self, borrowed_superblocks_max: u32) -> bool {
-        self.cache.as_mut().is_some_and(|cache| cache.limit_borrowed(borrowed_superblocks_max))
+        self.mechanisms
+            .pslc
+            .as_mut()
+            .is_some_and(|cache| cache.limit_borrowed(borrowed_superblocks_max))
     }
 
     /// Whether the drive should and may fold a part of the cache now.
     #[inline]
     pub(super) fn wants_fold(&mut self) -> bool {
-        let Some(cache) = &self.cache else { return false };
+        let Some(cache) = &self.mechanisms.pslc else { return false };
         cache.wants_fold(&self.ftl, &self.collector)
             && self.pacing.host_may_open(self.ftl.free.len() as u32)
     }
 
     /// The cached superblock for the next victim, or `None` if there should be none.
     pub(super) fn fold_victim(&mut self) -> Option<u32> {
-        if self.cache.is_none() || self.ftl.cached_superblocks == 0 {
+        if self.mechanisms.pslc.is_none() || self.ftl.cached_superblocks == 0 {
             return None;
         }
         if self.wants_fold()
@@ -71,7 +74,7 @@ impl<P: Probe> Device<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn end_fold(&mut self) {
-        let Some(cache) = &self.cache else { return };
+        let Some(cache) = &self.mechanisms.pslc else { return };
         let stream = cache.stream_to_pad(&self.ftl, &self.collector, &self.programs);
         if let Some(stream) = stream {
             self.complete_open_units(&[stream]);

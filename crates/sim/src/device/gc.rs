@@ -88,18 +88,14 @@ impl<P: Probe> Device<P> {
     fn may_collect_quietly(&self) -> bool {
         let is_gap = || self.commands.outstanding() == 0;
         self.collector.may_move_unasked()
-            || self
-                .config
-                .options
-                .background_gc
-                .is_some_and(|gc| is_gap() && gc.wants(self.level()))
+            || self.mechanisms.background_gc.is_some_and(|gc| is_gap() && gc.wants(self.level()))
     }
 
     /// Handles the end of a command after which no write enters: it may have been the last one for
     /// now.
     #[inline]
     pub(super) fn use_gap(&mut self) {
-        if self.config.options.background_gc.is_some() {
+        if self.mechanisms.background_gc.is_some() {
             self.pump();
         }
     }
@@ -133,7 +129,7 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     pub(super) fn collect_any(&mut self) -> bool {
         let any = self.may_collect() && self.collect_units();
-        if self.cache.is_some() {
+        if self.mechanisms.pslc.is_some() {
             self.end_fold();
         }
         any
@@ -330,7 +326,7 @@ impl<P: Probe> Device<P> {
         } else {
             self.move_granules(unit, valid, stream, victim);
         }
-        if self.cache.is_some() && self.ftl.is_cache(superblock) {
+        if self.mechanisms.pslc.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
         self.collector.unit_placed(victim, pages);

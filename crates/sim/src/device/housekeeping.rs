@@ -89,7 +89,7 @@ impl<P: Probe> Device<P> {
     /// The clock says that what has changed of the map is to be written.
     pub(super) fn on_map_flush_timer(&mut self) {
         let Some(flush) = self.config.options.map_flush else { return };
-        let cache = self.map_cache.as_mut();
+        let cache = self.mechanisms.map_cache.as_mut();
         if cache.is_some_and(|cache| cache.flush(flush.segments_max)) {
             self.note_map_change();
         }

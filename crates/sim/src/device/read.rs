@@ -48,7 +48,7 @@ impl<P: Probe> Device<P> {
         if self.commands[tag].reads_pending == 0 {
             self.come_to_link(tag);
         }
-        if self.read_ahead.is_some() {
+        if self.mechanisms.read_ahead.is_some() {
             self.read_on(tag);
         }
     }
@@ -138,19 +138,19 @@ impl<P: Probe> Device<P> {
         if self.commands[tag].kind == OpKind::Write {
             return self.arrive(tag);
         }
-        self.cache(tag);
+        self.keep_read(tag);
         self.come_to_link(tag);
     }
 
     /// Logical pages in DRAM that was read, or will be there.
     pub(super) fn cached_pages(&self) -> impl Iterator<Item = u64> {
-        let ahead = self.read_ahead.iter().flat_map(ReadAhead::pages);
+        let ahead = self.mechanisms.read_ahead.iter().flat_map(ReadAhead::pages);
         self.read_cache.iter().flat_map(ReadCache::pages).chain(ahead)
     }
 
     /// Caches the pages that were read, unless the host has overwritten them meanwhile.
     #[inline]
-    fn cache(&mut self, tag: u32) {
+    fn keep_read(&mut self, tag: u32) {
         if self.read_cache.is_none() {
             return;
         }
@@ -179,7 +179,7 @@ impl<P: Probe> Device<P> {
         if let Some(cache) = &mut self.read_cache {
             pages.clone().for_each(|logical| cache.remove(logical));
         }
-        if let Some(ahead) = &mut self.read_ahead {
+        if let Some(ahead) = &mut self.mechanisms.read_ahead {
             ahead.forget(pages);
         }
     }

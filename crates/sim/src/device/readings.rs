@@ -30,7 +30,7 @@ impl<P: Probe> Device<P> {
         TelemetryRow {
             free_superblocks: self.ftl.free.len() as u64,
             buffer_pages: self.buffer.pages().into(),
-            pslc_pages: if self.cache.is_some() { self.ftl.cached_pages() } else { 0 },
+            pslc_pages: if self.mechanisms.pslc.is_some() { self.ftl.cached_pages() } else { 0 },
             die_busy_ns: self.nand.die_busy_ns,
             channel_busy_ns: self.nand.channel_busy_ns(),
             ..self.totals

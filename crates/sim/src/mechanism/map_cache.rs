@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use base::facts::Sourced;
 
-use crate::geometry::Divisor;
-use crate::mechanism::basis::{Basis, Section};
+use crate::geometry::{Divisor, Geometry};
+use crate::mechanism::basis::{Basis, Plan, Section};
 use crate::model::schema::{Check, HOUR_NS, ModelError, section};
 use crate::ring::Ring;
 
@@ -112,6 +112,14 @@ impl Section for MapCacheSection {
     }
 }
 
+impl Plan for MapCacheShape {
+    type State = MapCache;
+
+    fn begin(self, geometry: &Geometry, _: usize) -> MapCache {
+        MapCache::new(self, geometry.map_pages)
+    }
+}
+
 /// The place in which a segment was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
@@ -187,10 +195,9 @@ impl MapCache {
     /// Bytes of memory for each segment of the map.
     pub const SEGMENT_BYTES: u64 = (size_of::<Segment>() + size_of::<u32>()) as u64;
 
-    /// A cache that holds nothing yet of a map of so many segments; `None` where all of that is in DRAM.
+    /// A cache that holds nothing yet of a map of so many segments.
     #[must_use]
-    pub fn new(shape: Option<MapCacheShape>, segments: u32) -> Option<Self> {
-        let shape = shape?;
+    pub fn new(shape: MapCacheShape, segments: u32) -> Self {
         let level = |place, end, limit| Level { place, end, count: 0, limit };
         let alone = |number| Segment {
             newer: number,
@@ -200,7 +207,7 @@ impl MapCache {
             is_queued: false,
             is_due: false,
         };
-        Some(Self {
+        Self {
             shape,
             by_segment: Divisor::new(shape.segment_pages),
             segments: (0..segments + 2).map(alone).collect(),
@@ -210,7 +217,7 @@ impl MapCache {
             next_flushed: 0,
             fetches: Ring::default(),
             lookups: Lookups::default(),
-        })
+        }
     }
 
     /// Counts of hits and misses so far.
@@ -422,7 +429,7 @@ mod tests {
             host_latency_ns: 0,
             in_pslc: false,
         };
-        MapCache::new(Some(shape), 10).unwrap()
+        MapCache::new(shape, 10)
     }
 
     #[test]

@@ -32,7 +32,7 @@ use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::mechanism::basis::{Basis, Blocks, Section};
+use crate::mechanism::basis::{Basis, Blocks, Plan, Section};
 use crate::mechanism::throttle::{Bucket, Throttle};
 use crate::model::schema::{Check, HOUR_NS, ModelError, TB_PER_S, section};
 use crate::nand::slc::SlcTiming;
@@ -205,6 +205,14 @@ impl Section for PslcSection {
             busy_fold_percent,
             direct_rate: self.direct_rate(),
         })
+    }
+}
+
+impl Plan for Pslc {
+    type State = PslcCache;
+
+    fn begin(self, geometry: &Geometry, _: usize) -> PslcCache {
+        PslcCache::new(self, geometry.cache_units * geometry.unit_pages)
     }
 }
 

@@ -20,7 +20,8 @@ use crate::ftl::Ftl;
 use crate::ftl::collector::Collector;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Level;
-use crate::mechanism::basis::{Basis, Section};
+use crate::geometry::Geometry;
+use crate::mechanism::basis::{Basis, Plan, Section};
 use crate::model::schema::{HOUR_NS, ModelError, section};
 
 section! {
@@ -100,6 +101,22 @@ impl Section for IdleGcSection {
             unit_interval_ns: basis.geometry.unit_interval_ns(self.pages_per_s.value),
             valid_pages_max: (superblock_pages * percent / 100) as u32,
         })
+    }
+}
+
+impl Plan for BackgroundGc {
+    type State = Self;
+
+    fn begin(self, _: &Geometry, _: usize) -> Self {
+        self
+    }
+}
+
+impl Plan for IdleGc {
+    type State = Self;
+
+    fn begin(self, _: &Geometry, _: usize) -> Self {
+        self
     }
 }
 

@@ -17,9 +17,9 @@ use base::facts::Sourced;
 
 use crate::firmware::sequences::{Followed, Sequences};
 use crate::ftl::NO_PAGE;
-use crate::geometry::PAGE_BYTES;
+use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::Command;
-use crate::mechanism::basis::{Basis, Section};
+use crate::mechanism::basis::{Basis, Plan, Section};
 use crate::model::schema::{ModelError, section};
 use crate::ring::Ring;
 
@@ -59,6 +59,14 @@ impl Section for ReadAheadSection {
         basis.check.within(key, buffer_bytes, streams * PAGE_BYTES, BUFFER_BYTES_MAX)?;
         let window_pages = self.window_bytes.value.min(buffer_bytes / streams) / PAGE_BYTES;
         Ok(ReadAheadPlan { streams: self.streams.value, window_pages: window_pages as u32 })
+    }
+}
+
+impl Plan for ReadAheadPlan {
+    type State = ReadAhead;
+
+    fn begin(self, _: &Geometry, _: usize) -> ReadAhead {
+        ReadAhead::new(self)
     }
 }
 

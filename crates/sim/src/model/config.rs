@@ -20,12 +20,7 @@ use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
 use crate::mapping::MappingShape;
 use crate::mechanism::basis::{Basis, Blocks, Section};
-use crate::mechanism::idle_sort::IdleSort;
-use crate::mechanism::map_cache::MapCacheShape;
 use crate::mechanism::mechanisms;
-use crate::mechanism::pslc::Pslc;
-use crate::mechanism::quiet_gc::{BackgroundGc, IdleGc};
-use crate::mechanism::read_ahead::ReadAheadPlan;
 use crate::mechanism::throttle::Throttle;
 use crate::mechanism::write_caps::CapsPlan;
 use crate::nand::{NandFeatures, NandTiming};
@@ -83,22 +78,12 @@ macro_rules! options {
             pub nand_features: NandFeatures,
             /// Pages of the read cache; 0: none.
             pub read_cache_pages: u32,
-            /// Streams that are read ahead of the host, or `None` if there are none.
-            pub read_ahead: Option<ReadAheadPlan>,
-            /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
-            pub background_gc: Option<BackgroundGc>,
-            /// Collection while the host is away, or `None` if the drive does not do that.
-            pub idle_gc: Option<IdleGc>,
-            /// Rewriting of what lies scattered while the host is away, or `None` if it stays as it is.
-            pub idle_sort: Option<IdleSort>,
             /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
             pub quantum: Option<Quantum>,
             /// The limit of the host's writes under `rate` pacing, or `None` under others.
             pub write_rate: Option<Throttle>,
             /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
             pub cold: Option<ColdPolicy>,
-            /// The part of the map at hand, or `None` if all of it is.
-            pub map_cache: Option<MapCacheShape>,
             /// Placement handles, or `None` if all data of the host goes to one stream.
             pub placement: Option<Placement>,
             /// Journal and checkpoints of the map, or `None` if the drive does not write them.
@@ -116,8 +101,6 @@ macro_rules! options {
             /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
             /// there is no limit.
             pub spread_max: Option<u32>,
-            /// A cache of blocks with one bit per cell, or `None` if there is none.
-            pub pslc: Option<Pslc>,
             /// Stages between program and drive.
             pub stages: Stages,
             /// Processors of the controller beyond the first.
@@ -362,14 +345,9 @@ fn options(
             ..check.nand_features(geometry, pages)?
         },
         read_cache_pages: read_cache_pages.unwrap_or(0),
-        read_ahead: optional(&model.read_ahead, |section| section.resolve(&basis))?,
-        background_gc: optional(&model.background_gc, |section| section.resolve(&basis))?,
-        idle_gc: optional(&model.idle_gc, |section| section.resolve(&basis))?,
-        idle_sort: optional(&model.idle_sort, |sort| sort.resolve(&basis))?,
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
-        map_cache: optional(&model.map_cache, |section| section.resolve(&basis))?,
         placement: check.placement()?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         patrol_interval_ns: model
@@ -381,7 +359,6 @@ fn options(
         map_flush: optional(&model.housekeeping, |keep| keep.map_flush(check, scale, geometry))?
             .flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
-        pslc: optional(&model.pslc, |section| section.resolve(&basis))?,
         stages: Stages {
             host: None,
             pipeline: model.controller.pipeline(),

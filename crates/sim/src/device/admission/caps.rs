@@ -65,7 +65,7 @@ impl<P: Probe> Device<P> {
         let free = self.ftl.free.len() as u32;
         let Some(states) = &mut self.mechanisms.cleaning_states else { return };
         states.note(free);
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.set_hurried(states.hurries_folds());
         }
     }

@@ -101,14 +101,13 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn may_all_collect(&self) -> bool {
         let is_gap = self.commands.outstanding() == 0;
-        is_gap && self.config.options.background_gc.is_some()
-            || !self.nand.due_for_reclaim().is_empty()
+        is_gap && self.mechanisms.background_gc.is_some() || !self.nand.due_for_reclaim().is_empty()
     }
 
     /// Whether a group may have something to collect by itself, without a look at the details.
     fn has_reason(&mut self, group: u32) -> bool {
         let free_superblocks = self.ftl.free_in(group);
-        let can_do_other_work = self.cache.is_some();
+        let can_do_other_work = self.mechanisms.pslc.is_some();
         let Self { cleaners, collector, pacing, .. } = self;
         let waiting = cleaners.as_mut().and_then(|cleaners| cleaners.waiting_mut(group));
         let (collector, pacing) = match waiting {

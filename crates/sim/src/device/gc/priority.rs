@@ -22,7 +22,7 @@ impl<P: Probe> Device<P> {
     pub(in crate::device) fn late_pages(&self) -> u64 {
         let reorganisation_pages =
             self.mechanisms.performance_mode.as_ref().map_or(0, FastWrites::late_pages);
-        reorganisation_pages + self.cache.as_ref().map_or(0, PslcCache::late_pages)
+        reorganisation_pages + self.mechanisms.pslc.as_ref().map_or(0, PslcCache::late_pages)
     }
 
     /// Whether the host has to wait, for collection or because more other work is late than can be under way. Nobody
@@ -57,7 +57,7 @@ impl<P: Probe> Device<P> {
         if let Some(bursts) = self.bursts.as_mut().filter(|_| is_burst) {
             bursts.written(unit_pages);
         }
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.note_written(unit_pages, &self.ftl, &self.collector);
         }
     }
@@ -93,7 +93,7 @@ impl<P: Probe> Device<P> {
         {
             mode.moved(pages);
         }
-        if let Some(cache) = &mut self.cache
+        if let Some(cache) = &mut self.mechanisms.pslc
             && self.ftl.is_cache(superblock)
         {
             cache.note_folding(pages);
@@ -106,7 +106,7 @@ impl<P: Probe> Device<P> {
         if let Some(mode) = &mut self.mechanisms.performance_mode {
             mode.forgive();
         }
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.forgive();
         }
     }

@@ -12,7 +12,7 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// The host is back, or the drive new: re-sorting waits for the next idle time.
     pub(in crate::device) fn wait_for_sort(&mut self) {
-        if let Some(sorter) = &mut self.sorter {
+        if let Some(sorter) = &mut self.mechanisms.idle_sort {
             sorter.begin_round();
             let due_ns = self.now_ns.saturating_add(sorter.after_ns());
             self.timers.set(Timer::IdleSort, due_ns);
@@ -21,7 +21,9 @@ impl<P: Probe> Device<P> {
 
     /// Handles the timer of re-sorting: the host may have been away for long enough, or the next stretch may move.
     pub(in crate::device) fn on_sort_timer(&mut self) {
-        let Some(after_ns) = self.sorter.as_ref().map(Sorter::after_ns) else { return };
+        let Some(after_ns) = self.mechanisms.idle_sort.as_ref().map(Sorter::after_ns) else {
+            return;
+        };
         let Some(away_ns) = self.commands.away_ns(after_ns) else { return self.wait_for_idle() };
         if self.is_host_away(Timer::IdleSort, away_ns) {
             let due_ns = self.sort_next();
@@ -31,7 +33,7 @@ impl<P: Probe> Device<P> {
 
     /// Reads the next scattered stretch; returns when to look again, [`NEVER`] at the end of a round.
     fn sort_next(&mut self) -> u64 {
-        let Some(sorter) = &mut self.sorter else { return NEVER };
+        let Some(sorter) = &mut self.mechanisms.idle_sort else { return NEVER };
         if sorter.is_reading() {
             return self.next_work_ns().max(self.now_ns + 1);
         }
@@ -41,7 +43,7 @@ impl<P: Probe> Device<P> {
             return NEVER;
         }
         if is_found && !self.has_room_to_sort() {
-            self.sorter.as_mut().map(Sorter::put_back);
+            self.mechanisms.idle_sort.as_mut().map(Sorter::put_back);
             return self.moved_by_the_clock(interval_ns).unwrap_or(NEVER);
         }
         self.read_stretch();
@@ -55,7 +57,7 @@ impl<P: Probe> Device<P> {
     }
 
     fn read_stretch(&mut self) {
-        let Some(mut sorter) = self.sorter.take() else { return };
+        let Some(mut sorter) = self.mechanisms.idle_sort.take() else { return };
         let mut reads = 0;
         for (unit, pages) in sorter.parts() {
             let die = self.die_of_unit(unit);
@@ -63,7 +65,7 @@ impl<P: Probe> Device<P> {
             reads += 1;
         }
         sorter.reads_begun(reads);
-        self.sorter = Some(sorter);
+        self.mechanisms.idle_sort = Some(sorter);
     }
 
     /// A part of a stretch has been read: moving it costs the processor as much as garbage collection does.
@@ -74,12 +76,12 @@ impl<P: Probe> Device<P> {
 
     /// The processor is done with a part of a stretch; with the last one, the stretch is placed.
     pub(in crate::device) fn sorted(&mut self) {
-        let Some(mut sorter) = self.sorter.take() else { return };
+        let Some(mut sorter) = self.mechanisms.idle_sort.take() else { return };
         if sorter.read_ended() && !sorter.pages().is_empty() {
             self.place_stretch(&sorter);
             sorter.pass();
         }
-        self.sorter = Some(sorter);
+        self.mechanisms.idle_sort = Some(sorter);
         self.pump();
     }
 
@@ -121,7 +123,7 @@ impl<P: Probe> Device<P> {
 
     /// The erase of a victim waits for the programs of the sorted pages that were taken from it.
     pub(in crate::device) fn wait_for_sorted(&mut self, victim: u32) {
-        if self.sorter.is_some() {
+        if self.mechanisms.idle_sort.is_some() {
             let place = self.collector.place_of(victim);
             let programs = self.programs.behind_last(StreamId::Cold, false);
             self.collector.moved(place, StreamId::Cold, programs);

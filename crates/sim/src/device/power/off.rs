@@ -34,8 +34,8 @@ impl<P: Probe> Device<P> {
     /// Forgets what was read, and lets every changed segment of the map leave its cache.
     fn empty_caches(&mut self) {
         self.read_cache = ReadCache::new(self.config.options.read_cache_pages);
-        self.read_ahead.as_mut().map(ReadAhead::forget_all);
-        self.map_cache.as_mut().map(MapCache::empty);
+        self.mechanisms.read_ahead.as_mut().map(ReadAhead::forget_all);
+        self.mechanisms.map_cache.as_mut().map(MapCache::empty);
     }
 
     /// Writes the changed segments of the map, as soon as there is room for each.

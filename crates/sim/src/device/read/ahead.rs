@@ -12,7 +12,7 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     pub(in crate::device) fn readers_of(&self, tag: u32) -> Range<usize> {
         let touched = self.commands[tag].touched();
-        self.read_ahead.as_ref().map_or(0..0, |ahead| ahead.streams_of(&touched))
+        self.mechanisms.read_ahead.as_ref().map_or(0..0, |ahead| ahead.streams_of(&touched))
     }
 
     /// Whether a page was read ahead of these streams or is being so; a command that needs it waits for what is under
@@ -28,7 +28,7 @@ impl<P: Probe> Device<P> {
     }
 
     fn awaits_fetch(&mut self, tag: u32, logical: u64, readers: &Range<usize>) -> bool {
-        let ahead = self.read_ahead.as_ref();
+        let ahead = self.mechanisms.read_ahead.as_ref();
         let Some(awaited) = ahead.and_then(|ahead| ahead.awaited(logical, readers)) else {
             return false;
         };
@@ -38,7 +38,7 @@ impl<P: Probe> Device<P> {
 
     /// A command waits for a fetch, which is from now on a read for the host like others.
     fn wait_for_fetch(&mut self, tag: u32, number: u64) {
-        let Some(ahead) = &mut self.read_ahead else { return };
+        let Some(ahead) = &mut self.mechanisms.read_ahead else { return };
         if !ahead.wait(tag, number) {
             return;
         }
@@ -52,7 +52,7 @@ impl<P: Probe> Device<P> {
     /// The host has read: fetches what its stream will want.
     pub(in crate::device) fn read_on(&mut self, tag: u32) {
         let logical_pages = self.geometry().logical_pages;
-        let Some(ahead) = &mut self.read_ahead else { return };
+        let Some(ahead) = &mut self.mechanisms.read_ahead else { return };
         if let Some(refill) = ahead.follow(&self.commands[tag], logical_pages) {
             self.refill(&refill);
         }
@@ -61,19 +61,19 @@ impl<P: Probe> Device<P> {
     fn refill(&mut self, refill: &Refill) {
         let next_fetch =
             |ahead: &Option<ReadAhead>| ahead.as_ref().map_or(0, ReadAhead::next_fetch);
-        let first_fetch = next_fetch(&self.read_ahead);
+        let first_fetch = next_fetch(&self.mechanisms.read_ahead);
         if self.geometry().page_granules > 1 {
             for page in refill.pages.clone() {
                 let runs = self.runs_in_nand(page);
-                if let Some(ahead) = &mut self.read_ahead {
+                if let Some(ahead) = &mut self.mechanisms.read_ahead {
                     ahead.fetch(refill, page, runs, first_fetch);
                 }
             }
         } else {
             self.refill_alike(refill, first_fetch);
         }
-        for number in first_fetch..next_fetch(&self.read_ahead) {
-            let ahead = self.read_ahead.as_ref();
+        for number in first_fetch..next_fetch(&self.mechanisms.read_ahead) {
+            let ahead = self.mechanisms.read_ahead.as_ref();
             let Some(fetch) = ahead.and_then(|ahead| ahead.under_way(number)) else { return };
             let die = self.die_of_unit(fetch.unit);
             let op = DieOp::ReadAhead { fetch: number, unit: fetch.unit, pages: fetch.pages };
@@ -87,24 +87,25 @@ impl<P: Probe> Device<P> {
         for page in refill.pages.clone() {
             let unit = self.unit_in_nand(page);
             if unit != alike
-                && let Some(ahead) = &mut self.read_ahead
+                && let Some(ahead) = &mut self.mechanisms.read_ahead
             {
                 ahead.fetch_alike(refill, (alike, pages), first_fetch);
                 (alike, pages) = (unit, 0);
             }
             pages += 1;
         }
-        if let Some(ahead) = &mut self.read_ahead {
+        if let Some(ahead) = &mut self.mechanisms.read_ahead {
             ahead.fetch_alike(refill, (alike, pages), first_fetch);
         }
     }
 
     /// A fetch has come to DRAM.
     pub(in crate::device) fn fetched(&mut self, number: u64) {
-        if let Some(ahead) = &mut self.read_ahead {
+        if let Some(ahead) = &mut self.mechanisms.read_ahead {
             ahead.end(number);
         }
-        while let Some(tag) = self.read_ahead.as_mut().and_then(|ahead| ahead.take_waiting(number))
+        while let Some(tag) =
+            self.mechanisms.read_ahead.as_mut().and_then(|ahead| ahead.take_waiting(number))
         {
             self.read_ended(tag);
         }

@@ -18,14 +18,14 @@ impl<P: Probe> Device<P> {
     /// The segments of the map at hand, where the drive does not hold all of it.
     #[must_use]
     pub fn map_cache(&self) -> Option<&MapCache> {
-        self.map_cache.as_ref()
+        self.mechanisms.map_cache.as_ref()
     }
 
     /// A command must know where its pages lie: it goes on when all of their entries are there.
     #[inline(never)]
     pub(in crate::device) fn find_pages(&mut self, tag: u32) {
         let is_in_host = self.look_up_segments(&self.commands[tag].touched(), Some(tag));
-        if is_in_host && let Some(cache) = &mut self.map_cache {
+        if is_in_host && let Some(cache) = &mut self.mechanisms.map_cache {
             self.commands[tag].reads_pending += 1;
             cache.fetch(tag, self.now_ns);
             self.await_fetch();
@@ -39,10 +39,10 @@ impl<P: Probe> Device<P> {
     /// Looks up the segments of some pages, for a command or because their entries change, and reads those that are in
     /// NAND; true where one was in the host's memory.
     fn look_up_segments(&mut self, pages: &Range<u64>, tag: Option<u32>) -> bool {
-        let segments = self.map_cache.as_ref().map(|cache| cache.segments_of(pages));
+        let segments = self.mechanisms.map_cache.as_ref().map(|cache| cache.segments_of(pages));
         let mut is_in_host = false;
         for segment in segments.into_iter().flatten() {
-            let Some(cache) = &mut self.map_cache else { break };
+            let Some(cache) = &mut self.mechanisms.map_cache else { break };
             match cache.look_up(segment, tag.is_none()) {
                 Found::Dram => {}
                 Found::Host => is_in_host = true,
@@ -85,7 +85,7 @@ impl<P: Probe> Device<P> {
 
     /// Looks at the clock when the next entry comes from the host's memory.
     fn await_fetch(&mut self) {
-        let next_ns = self.map_cache.as_ref().and_then(MapCache::next_fetch_ns);
+        let next_ns = self.mechanisms.map_cache.as_ref().and_then(MapCache::next_fetch_ns);
         if let Some(next_ns) = next_ns {
             self.timers.set(Timer::MapFetch, next_ns);
         }
@@ -94,7 +94,9 @@ impl<P: Probe> Device<P> {
     /// Entries have come from the host's memory.
     pub(in crate::device) fn on_fetch_timer(&mut self) {
         let now_ns = self.now_ns;
-        while let Some(tag) = self.map_cache.as_mut().and_then(|cache| cache.take_fetched(now_ns)) {
+        while let Some(tag) =
+            self.mechanisms.map_cache.as_mut().and_then(|cache| cache.take_fetched(now_ns))
+        {
             self.have_segment(tag);
         }
         self.await_fetch();
@@ -111,7 +113,7 @@ impl<P: Probe> Device<P> {
     /// Writes changed segments that have left the cache or are flushed, as far as there is room; true where none is left. The host
     /// waits for them, as they wait for what it waits for.
     pub(in crate::device) fn write_segments(&mut self) -> bool {
-        while self.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
+        while self.mechanisms.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
             let stream = self.segment_stream();
             let room_pages = match &self.cleaners {
                 Some(_) => self.room_in_any_group(stream),
@@ -121,7 +123,8 @@ impl<P: Probe> Device<P> {
             if room_pages == 0 {
                 return false;
             }
-            let Some(segment) = self.map_cache.as_mut().and_then(MapCache::take_leaving) else {
+            let Some(segment) = self.mechanisms.map_cache.as_mut().and_then(MapCache::take_leaving)
+            else {
                 break;
             };
             let logical = self.geometry().logical_pages + u64::from(segment);
@@ -135,8 +138,8 @@ impl<P: Probe> Device<P> {
 
     /// The stream for the next segment: that of the host, unless the map is written to the cache and it has room.
     fn segment_stream(&self) -> StreamId {
-        let is_in_pslc = self.map_cache.as_ref().is_some_and(MapCache::is_in_pslc);
-        match &self.cache {
+        let is_in_pslc = self.mechanisms.map_cache.as_ref().is_some_and(MapCache::is_in_pslc);
+        match &self.mechanisms.pslc {
             Some(cache) if is_in_pslc && cache.has_room(&self.ftl) => StreamId::Pslc,
             _ => StreamId::Host,
         }
