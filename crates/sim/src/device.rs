@@ -16,17 +16,25 @@ mod by_the_clock;
 mod check;
 mod compression;
 mod deallocation;
-mod folding;
 mod gc;
 mod housekeeping;
+mod idle_sort;
+mod map_cache;
 mod mapping;
 mod mechanisms;
+mod performance_mode;
 mod power;
 mod program;
+mod pslc;
+mod quiet_gc;
 mod read;
+mod read_ahead;
 mod readings;
+mod thermal;
 mod timers;
 mod transit;
+mod wear_budget;
+mod write_caps;
 
 use std::hint::cold_path;
 

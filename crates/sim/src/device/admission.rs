@@ -1,7 +1,5 @@
 //! From the link into the write buffer: the pages that may enter, and their places.
 
-mod caps;
-
 use std::ops::Range;
 
 use base::Data;

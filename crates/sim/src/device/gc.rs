@@ -2,7 +2,6 @@
 
 pub(super) mod groups;
 mod priority;
-mod sorting;
 
 use super::Device;
 use crate::ftl::pacing::Level;
@@ -83,26 +82,9 @@ impl<P: Probe> Device<P> {
             || self.wants_reorganisation()
     }
 
-    /// Whether collection may use this moment without a request.
-    #[inline]
-    fn may_collect_quietly(&self) -> bool {
-        let is_gap = || self.commands.outstanding() == 0;
-        self.collector.may_move_unasked()
-            || self.mechanisms.background_gc.is_some_and(|gc| is_gap() && gc.wants(self.level()))
-    }
-
-    /// Handles the end of a command after which no write enters: it may have been the last one for
-    /// now.
-    #[inline]
-    pub(super) fn use_gap(&mut self) {
-        if self.mechanisms.background_gc.is_some() {
-            self.pump();
-        }
-    }
-
     /// Whether pages in flight will find a place. They are never more than a superblock holds.
     #[inline]
-    fn has_room_for(&self, in_flight_pages: u32) -> bool {
+    pub(super) fn has_room_for(&self, in_flight_pages: u32) -> bool {
         self.free_superblocks() > 0 || self.moved_room_pages() >= u64::from(in_flight_pages)
     }
 

@@ -1,6 +1,5 @@
 //! The drive and its supply: begin and end of rest, heat, and time without power.
 
-mod heat;
 mod loss;
 mod off;
 

@@ -8,9 +8,6 @@
 //! other are not gathered there. A read moves what it wants of a page, in pieces of 4 KiB. Tests: `tests/device/host.rs`,
 //! `tests/mechanisms/map_unit.rs`.
 
-mod ahead;
-mod map_cache;
-
 use std::ops::Range;
 
 use base::OpKind;

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::ftl::collector::Collector;
 use crate::ftl::pacing::Bursts;
-use crate::mechanism::performance_mode::{FastWrites, oldest_fast};
+use crate::mechanism::performance_mode::FastWrites;
 use crate::mechanism::pslc::PslcCache;
 use crate::probe::Probe;
 
@@ -60,25 +60,6 @@ impl<P: Probe> Device<P> {
         if let Some(cache) = &mut self.mechanisms.pslc {
             cache.note_written(unit_pages, &self.ftl, &self.collector);
         }
-    }
-
-    /// Whether the clock asks for fast data to move, and room is not what the drive needs first.
-    #[inline]
-    pub(in crate::device) fn wants_reorganisation(&mut self) -> bool {
-        self.mechanisms.performance_mode.as_ref().is_some_and(FastWrites::is_asked)
-            && self.has_room_to_tidy()
-    }
-
-    /// The superblock to reorganise next, or `None` if none should or may move.
-    pub(in crate::device) fn victim_to_reorganise(&mut self) -> Option<u32> {
-        if !self.wants_reorganisation() {
-            return None;
-        }
-        let oldest = oldest_fast(&self.ftl, self.nand.fast()?);
-        if let (None, Some(mode)) = (oldest, &mut self.mechanisms.performance_mode) {
-            mode.forgive();
-        }
-        oldest
     }
 
     /// Pages of a unit are being read, of which such work may be part.

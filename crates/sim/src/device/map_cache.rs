@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use base::OpKind;
 
-use crate::device::Device;
-use crate::device::timers::Timer;
+use super::Device;
+use super::timers::Timer;
 use crate::ftl::StreamId;
 use crate::mechanism::map_cache::{Found, MapCache};
 use crate::nand::DieOp;
@@ -23,7 +23,7 @@ impl<P: Probe> Device<P> {
 
     /// A command must know where its pages lie: it goes on when all of their entries are there.
     #[inline(never)]
-    pub(in crate::device) fn find_pages(&mut self, tag: u32) {
+    pub(super) fn find_pages(&mut self, tag: u32) {
         let is_in_host = self.look_up_segments(&self.commands[tag].touched(), Some(tag));
         if is_in_host && let Some(cache) = &mut self.mechanisms.map_cache {
             self.commands[tag].reads_pending += 1;
@@ -67,7 +67,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// A part of what a command must know of the map is there.
-    pub(in crate::device) fn have_segment(&mut self, tag: u32) {
+    pub(super) fn have_segment(&mut self, tag: u32) {
         self.commands[tag].reads_pending -= 1;
         if self.commands[tag].reads_pending == 0 {
             self.have_map(tag);
@@ -92,7 +92,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Entries have come from the host's memory.
-    pub(in crate::device) fn on_fetch_timer(&mut self) {
+    pub(super) fn on_fetch_timer(&mut self) {
         let now_ns = self.now_ns;
         while let Some(tag) =
             self.mechanisms.map_cache.as_mut().and_then(|cache| cache.take_fetched(now_ns))
@@ -104,7 +104,7 @@ impl<P: Probe> Device<P> {
 
     /// Pages of the host have a new place: their entries change.
     #[inline(never)]
-    pub(in crate::device) fn change_entries(&mut self, pages: &Range<u64>) {
+    pub(super) fn change_entries(&mut self, pages: &Range<u64>) {
         self.look_up_segments(pages, None);
         self.note_map_change();
         self.write_segments();
@@ -112,7 +112,7 @@ impl<P: Probe> Device<P> {
 
     /// Writes changed segments that have left the cache or are flushed, as far as there is room; true where none is left. The host
     /// waits for them, as they wait for what it waits for.
-    pub(in crate::device) fn write_segments(&mut self) -> bool {
+    pub(super) fn write_segments(&mut self) -> bool {
         while self.mechanisms.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
             let stream = self.segment_stream();
             let room_pages = match &self.cleaners {

@@ -4,8 +4,8 @@ use std::hint::cold_path;
 
 use base::OpKind;
 
-use crate::device::Device;
-use crate::device::timers::Timer;
+use super::Device;
+use super::timers::Timer;
 use crate::mechanism::cleaning_states::CleaningStates;
 use crate::mechanism::write_caps::WriteCaps;
 use crate::probe::Probe;
@@ -13,7 +13,7 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// The controller takes a command up: writes are told apart by the order in which it does.
     #[inline]
-    pub(in crate::device) fn note_order(&mut self, tag: u32, kind: OpKind) {
+    pub(super) fn note_order(&mut self, tag: u32, kind: OpKind) {
         let page_bytes = self.geometry().page_bytes.into();
         if let Some(caps) = &mut self.mechanisms.write_caps
             && kind == OpKind::Write
@@ -24,7 +24,7 @@ impl<P: Probe> Device<P> {
 
     /// All data of a write is in the buffer: acknowledges it, at once unless a cap holds it back.
     #[inline]
-    pub(in crate::device) fn acknowledge(&mut self, tag: u32) {
+    pub(super) fn acknowledge(&mut self, tag: u32) {
         if self.is_held(tag) {
             return self.await_acknowledgement();
         }
@@ -38,36 +38,6 @@ impl<P: Probe> Device<P> {
         let state_ns =
             self.mechanisms.cleaning_states.as_ref().map_or(0, CleaningStates::random_command_ns);
         caps.hold(tag, &self.commands[tag], self.now_ns, state_ns)
-    }
-
-    /// A unit is in NAND, which takes from the budget of a drive that has one.
-    #[inline]
-    pub(in crate::device) fn spend_program(&mut self) {
-        if let Some(budget) = &mut self.mechanisms.wear_budget {
-            budget.spend(self.now_ns);
-        }
-    }
-
-    /// Whether the budget of programs lets a host write enter; if not, a timer is set for that time.
-    pub(in crate::device) fn budget_is_open(&mut self) -> bool {
-        let now_ns = self.now_ns;
-        let opens_ns =
-            self.mechanisms.wear_budget.as_mut().and_then(|budget| budget.wait_until(now_ns));
-        if let Some(opens_ns) = opens_ns {
-            self.timers.set(Timer::Throttle, opens_ns);
-        }
-        opens_ns.is_none()
-    }
-
-    /// The number of erased superblocks may have changed: a drive that runs short of them folds its cache.
-    #[inline]
-    pub(in crate::device) fn note_free(&mut self) {
-        let free = self.ftl.free.len() as u32;
-        let Some(states) = &mut self.mechanisms.cleaning_states else { return };
-        states.note(free);
-        if let Some(cache) = &mut self.mechanisms.pslc {
-            cache.set_hurried(states.hurries_folds());
-        }
     }
 
     /// A write ends, or as much of it as its kind demands is on its way to NAND.
@@ -90,7 +60,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The caps let acknowledgements go.
-    pub(in crate::device) fn on_acknowledge_timer(&mut self) {
+    pub(super) fn on_acknowledge_timer(&mut self) {
         let now_ns = self.now_ns;
         while let Some(tag) =
             self.mechanisms.write_caps.as_mut().and_then(|caps| caps.take_due(now_ns))

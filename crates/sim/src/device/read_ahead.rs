@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::device::Device;
+use super::Device;
 use crate::mechanism::read_ahead::{ReadAhead, Refill};
 use crate::nand::DieOp;
 use crate::probe::Probe;
@@ -10,7 +10,7 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// The streams that some pages of a command were read ahead of; empty if none were.
     #[inline(always)]
-    pub(in crate::device) fn readers_of(&self, tag: u32) -> Range<usize> {
+    pub(super) fn readers_of(&self, tag: u32) -> Range<usize> {
         let touched = self.commands[tag].touched();
         self.mechanisms.read_ahead.as_ref().map_or(0..0, |ahead| ahead.streams_of(&touched))
     }
@@ -18,12 +18,7 @@ impl<P: Probe> Device<P> {
     /// Whether a page was read ahead of these streams or is being so; a command that needs it waits for what is under
     /// way.
     #[inline(always)]
-    pub(in crate::device) fn is_read_ahead(
-        &mut self,
-        tag: u32,
-        logical: u64,
-        readers: &Range<usize>,
-    ) -> bool {
+    pub(super) fn is_read_ahead(&mut self, tag: u32, logical: u64, readers: &Range<usize>) -> bool {
         !readers.is_empty() && self.awaits_fetch(tag, logical, readers)
     }
 
@@ -50,7 +45,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The host has read: fetches what its stream will want.
-    pub(in crate::device) fn read_on(&mut self, tag: u32) {
+    pub(super) fn read_on(&mut self, tag: u32) {
         let logical_pages = self.geometry().logical_pages;
         let Some(ahead) = &mut self.mechanisms.read_ahead else { return };
         if let Some(refill) = ahead.follow(&self.commands[tag], logical_pages) {
@@ -100,7 +95,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// A fetch has come to DRAM.
-    pub(in crate::device) fn fetched(&mut self, number: u64) {
+    pub(super) fn fetched(&mut self, number: u64) {
         if let Some(ahead) = &mut self.mechanisms.read_ahead {
             ahead.end(number);
         }

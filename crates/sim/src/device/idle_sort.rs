@@ -1,7 +1,7 @@
 //! The drive at re-sorting what lies scattered, while the host is away; see [`Sorter`].
 
-use crate::device::Device;
-use crate::device::timers::Timer;
+use super::Device;
+use super::timers::Timer;
 use crate::events::NEVER;
 use crate::ftl::StreamId;
 use crate::host::ControllerJob;
@@ -11,7 +11,7 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// The host is back, or the drive new: re-sorting waits for the next idle time.
-    pub(in crate::device) fn wait_for_sort(&mut self) {
+    pub(super) fn wait_for_sort(&mut self) {
         if let Some(sorter) = &mut self.mechanisms.idle_sort {
             sorter.begin_round();
             let due_ns = self.now_ns.saturating_add(sorter.after_ns());
@@ -20,7 +20,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Handles the timer of re-sorting: the host may have been away for long enough, or the next stretch may move.
-    pub(in crate::device) fn on_sort_timer(&mut self) {
+    pub(super) fn on_sort_timer(&mut self) {
         let Some(after_ns) = self.mechanisms.idle_sort.as_ref().map(Sorter::after_ns) else {
             return;
         };
@@ -69,13 +69,13 @@ impl<P: Probe> Device<P> {
     }
 
     /// A part of a stretch has been read: moving it costs the processor as much as garbage collection does.
-    pub(in crate::device) fn sort_read(&mut self, pages: u32) {
+    pub(super) fn sort_read(&mut self, pages: u32) {
         let length_ns = self.config.relocate_ns * u64::from(pages);
         self.controller.push(self.now_ns, length_ns, ControllerJob::Sort);
     }
 
     /// The processor is done with a part of a stretch; with the last one, the stretch is placed.
-    pub(in crate::device) fn sorted(&mut self) {
+    pub(super) fn sorted(&mut self) {
         let Some(mut sorter) = self.mechanisms.idle_sort.take() else { return };
         if sorter.read_ended() && !sorter.pages().is_empty() {
             self.place_stretch(&sorter);
@@ -122,7 +122,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The erase of a victim waits for the programs of the sorted pages that were taken from it.
-    pub(in crate::device) fn wait_for_sorted(&mut self, victim: u32) {
+    pub(super) fn wait_for_sorted(&mut self, victim: u32) {
         if self.mechanisms.idle_sort.is_some() {
             let place = self.collector.place_of(victim);
             let programs = self.programs.behind_last(StreamId::Cold, false);

@@ -3,6 +3,7 @@
 //! [`PslcCache`]: crate::mechanism::pslc::PslcCache
 
 use super::Device;
+use super::timers::Timer;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
@@ -78,6 +79,43 @@ impl<P: Probe> Device<P> {
         let stream = cache.stream_to_pad(&self.ftl, &self.collector, &self.programs);
         if let Some(stream) = stream {
             self.complete_open_units(&[stream]);
+        }
+    }
+
+    /// The host is back, or the drive new: folding waits for the next idle time.
+    pub(super) fn wait_for_fold(&mut self) {
+        if let Some(cache) = &mut self.mechanisms.pslc {
+            cache.set_folding(false);
+            self.timers.set(Timer::Fold, self.now_ns.saturating_add(cache.idle_after_ns()));
+        }
+    }
+
+    /// Handles the timer of folding: the host may have been away for long enough.
+    pub(super) fn on_fold_timer(&mut self) {
+        let Some(cache) = self.mechanisms.pslc else { return };
+        let away_ns = self.commands.away_ns(cache.idle_after_ns());
+        let Some(away_ns) = away_ns else { return self.wait_for_fold() };
+        if !self.is_host_away(Timer::Fold, away_ns) {
+            return;
+        }
+        if let Some(cache) = &mut self.mechanisms.pslc {
+            cache.set_folding(true);
+        }
+        self.complete_open_units(&[StreamId::Pslc]);
+        if let Some(superblock) = self.ftl.close_cache() {
+            self.probe.cache_closed(superblock);
+        }
+        self.collect();
+    }
+
+    /// The number of erased superblocks may have changed: a drive that runs short of them folds its cache.
+    #[inline]
+    pub(super) fn note_free(&mut self) {
+        let free = self.ftl.free.len() as u32;
+        let Some(states) = &mut self.mechanisms.cleaning_states else { return };
+        states.note(free);
+        if let Some(cache) = &mut self.mechanisms.pslc {
+            cache.set_hurried(states.hurries_folds());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The drive gets warm and cools; see [`Thermal`].
 
-use crate::device::Device;
-use crate::device::timers::Timer;
+use super::Device;
+use super::timers::Timer;
 use crate::events::NEVER;
 use crate::mechanism::thermal::Thermal;
 use crate::nand::aging::past::Past;
@@ -9,13 +9,13 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// The temperature at a moment from the last event to the next, or `None` if the model has none.
-    pub(in crate::device) fn thermal_at(&self, time_ns: u64) -> Option<Thermal> {
+    pub(super) fn thermal_at(&self, time_ns: u64) -> Option<Thermal> {
         let (thermal, power) = (self.mechanisms.thermal?, self.power.as_ref()?);
         Some(thermal.after(time_ns, power, self.nand.operations()))
     }
 
     /// Firmware reads the temperature and sets the rate of the link.
-    pub(in crate::device) fn look_at_temperature(&mut self) {
+    pub(super) fn look_at_temperature(&mut self) {
         let Some(mut thermal) = self.thermal_at(self.now_ns) else { return };
         self.link.limit(thermal.look());
         if let Some(heat) = &mut self.mechanisms.heat_aging {
@@ -42,7 +42,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Handles the timer of the temperature.
-    pub(in crate::device) fn on_heat_timer(&mut self) {
+    pub(super) fn on_heat_timer(&mut self) {
         self.look_at_temperature();
         // Without any other event the drive has come to a standstill; this timer must not hide that.
         let goes_on = self.next_work_ns() != NEVER
