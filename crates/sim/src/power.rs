@@ -7,7 +7,7 @@
 //! measured powers of drives. Simplifications: the drive goes to sleep by its own timers, unless
 //! the host keeps it awake; during entry into a state it draws the power of the preceding one,
 //! during exit that of work; the energy of a program or erase is drawn at once when it begins.
-//! Test: `tests/device/power.rs`.
+//! Test: `tests/mechanisms/power.rs`.
 //!
 //! ```text
 //! working --> idle --after_ns--> (entry_ns) slumber --after_ns--> (entry_ns) sleep

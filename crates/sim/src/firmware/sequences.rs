@@ -4,7 +4,7 @@
 //! streams at a time. Source: read-ahead of several streams, and rates that firmware grants to one kind of work only;
 //! the rule of no drive is in print. Simplification: a command continues a stream if it begins exactly where one of
 //! the latest ended; a stream is forgotten when so many others have had a command since as are followed. Tests:
-//! `tests/device/read_ahead.rs`.
+//! `tests/mechanisms/read_ahead.rs`.
 
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 //! temperature (the Arrhenius law), which is a doubling of the rate every 8 K. Rule: data ages as `[nand.retry]` says
 //! at the reference temperature and below it, and twice as fast for each step of temperature above it. Simplifications:
 //! linear between two doublings; an interval between two readings of the temperature counts with the temperature at its
-//! end; cold data ages no slower than at the reference. Test: `tests/device/thermal.rs`.
+//! end; cold data ages no slower than at the reference. Test: `tests/mechanisms/thermal.rs`.
 
 use base::facts::Sourced;
 

@@ -7,7 +7,7 @@
 //! pages behind it are read as far as the window reaches, again whenever half of that is used up; a stream is
 //! forgotten when so many others have been read from since as are followed. Simplifications: every stream has an even
 //! share of the buffer; a page leaves DRAM when the reader has passed it; streams backwards or with a stride are not
-//! seen. Tests: `tests/device/read_ahead.rs`, `Device::check`.
+//! seen. Tests: `tests/mechanisms/read_ahead.rs`, `Device::check`.
 //!
 //! A *fetch* is one operation of a die; pages know the last fetch that they need.
 

@@ -7,7 +7,7 @@
 //! drives: a step by a quarter at 80 C, a saw-tooth to less than 50 MB/s. Simplifications: one body with one thermal
 //! resistance and capacity, which nobody published for any drive; the energy of an operation warms the drive from its
 //! begin; firmware reads the temperature 64 times per time constant, at least every second; it limits the data of the
-//! host on the link, reads and writes alike, and not the work of the drive itself. Test: `tests/device/thermal.rs`.
+//! host on the link, reads and writes alike, and not the work of the drive itself. Test: `tests/mechanisms/thermal.rs`.
 //!
 //! At constant power the temperature follows the exponential exactly; a stretch under load counts with its mean power.
 //! A stretch ends when a power state changes or firmware reads the temperature, never because of telemetry.
