@@ -67,7 +67,6 @@ use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
 use crate::nand::programmed::ProgrammedUnits;
 use crate::nand::{DieOp, Nand};
-use crate::power::Power;
 use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
 use mechanisms::Mechanisms;
@@ -93,7 +92,6 @@ pub struct Device<P: Probe = Silent> {
     read_cache: Option<ReadCache>,
     patrol: Option<Patrol>,
     refresh: Option<Refresh>,
-    power: Option<Power>,
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
@@ -178,7 +176,6 @@ impl<P: Probe> Device<P> {
             read_cache: ReadCache::new(config.options.read_cache_pages),
             patrol: None,
             refresh: None,
-            power: config.power.map(|model| Power::new(model, 0)),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
@@ -232,7 +229,7 @@ impl<P: Probe> Device<P> {
         }
         let now_ns = self.now_ns;
         let thermal = self.thermal_at(now_ns).map(Thermal::renewed);
-        let power = self.power.as_ref().map(|power| power.renewed(now_ns));
+        let power = self.mechanisms.power.as_ref().map(|power| power.renewed(now_ns));
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry {
             superblocks: 0,
@@ -244,7 +241,7 @@ impl<P: Probe> Device<P> {
         let ftl = Ftl::new(self.config.geometry);
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
-        self.power = power;
+        self.mechanisms.power = power;
         self.mechanisms.thermal = thermal;
         self.look_at_temperature();
         self.start_clock();
@@ -294,13 +291,13 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// The first outstanding command has come: it ends the rest of a drive with power states.
+    /// The first outstanding command has come: it ends the idle power state of a drive that has such.
     #[inline(never)]
     fn host_is_back(&mut self) {
         if self.commands.is_host_missed() {
             self.wait_for_idle();
         }
-        if let Some(power) = &self.power {
+        if let Some(power) = &self.mechanisms.power {
             self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
             self.note_work(true);
         }
@@ -365,7 +362,7 @@ impl<P: Probe> Device<P> {
 
     /// Lets time pass until `until`, and handles all events before it.
     pub fn run_until(&mut self, until: Nanos) {
-        // Two stretches: as long as commands are outstanding, and the rest, in which the drive may come to rest.
+        // Two stretches: as long as commands are outstanding, and the remainder, in which the drive may become idle.
         loop {
             let outstanding = self.commands.outstanding() as usize;
             let wanted =

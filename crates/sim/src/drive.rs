@@ -4,9 +4,9 @@ use base::{Completion, Nanos, Op, TelemetryRow};
 
 use crate::device::Device;
 use crate::ftl::Ftl;
+use crate::mechanism::power::{OperationCounts, StateTimes};
 use crate::model::Config;
 use crate::nand::aging::past::Past;
-use crate::power::{OperationCounts, StateTimes};
 
 /// A simulated drive; see [`Device`], whose functions these are.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -103,9 +103,9 @@ impl Drive {
         self.0.limit_cache(borrowed_superblocks_max)
     }
 
-    /// As [`Device::allow_rest`].
-    pub fn allow_rest(&mut self, allowed: bool) {
-        self.0.allow_rest(allowed);
+    /// As [`Device::allow_idle_states`].
+    pub fn allow_idle_states(&mut self, allowed: bool) {
+        self.0.allow_idle_states(allowed);
     }
 
     /// As [`Device::telemetry`].

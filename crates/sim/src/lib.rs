@@ -27,7 +27,6 @@ pub mod mapping;
 pub mod mechanism;
 pub mod model;
 pub mod nand;
-pub mod power;
 pub mod power_loss;
 pub mod prefetch;
 pub mod probe;

@@ -11,6 +11,7 @@ pub mod heat_aging;
 pub mod idle_sort;
 pub mod map_cache;
 pub mod performance_mode;
+pub mod power;
 pub mod pslc;
 pub mod quiet_gc;
 pub mod read_ahead;
@@ -35,6 +36,8 @@ macro_rules! mechanisms {
             map_cache: $crate::mechanism::map_cache::MapCacheSection,
             /// A cache of blocks with one bit per cell; absent: none.
             pslc: $crate::mechanism::pslc::PslcSection,
+            /// Power states and energy; absent: no energy is counted.
+            power: $crate::mechanism::power::PowerSection,
             /// A cap on sustained host writes; absent: none.
             throttle: $crate::mechanism::throttle::ThrottleSection,
             /// Temperature and its limits; absent: no temperature is computed.

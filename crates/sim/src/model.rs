@@ -81,8 +81,6 @@ macro_rules! model {
                 pub buffer: Buffer,
                 /// DRAM that caches reads; absent: none.
                 pub read_cache: Option<ReadCacheModel>,
-                /// Power states and energy; absent: no energy is counted.
-                pub power: Option<PowerModel>,
                 /// Garbage collection.
                 pub gc: GcModel,
                 /// A stream for cold data; absent: none.

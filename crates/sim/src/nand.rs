@@ -31,7 +31,7 @@ pub mod slc;
 
 use crate::events::EventTree;
 use crate::geometry::Geometry;
-use crate::power::OperationCounts;
+use crate::mechanism::power::OperationCounts;
 use crate::ring::Ring;
 use aging::Aging;
 use aging::past::Past;

@@ -229,8 +229,8 @@ fn limits(config: &Config) -> Limits {
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: config.queue_depth,
         deallocate: config.interface.deallocate != DeallocateSupport::Absent,
-        rest: config.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
-        energy: config.power.is_some(),
+        rest: config.options.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
+        energy: config.options.power.is_some(),
         compresses: config.geometry.page_granules > 1,
         ages: ages(config),
         placement_handles: config.options.placement.map_or(1, |placement| placement.handles),
@@ -478,7 +478,7 @@ impl Flush for SimTarget {
 impl Sleep for SimTarget {
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         let allowed = rest != Rest::Denied;
-        self.drive.allow_rest(allowed);
+        self.drive.allow_idle_states(allowed);
         let words = if allowed { "rests by its own timers" } else { "is kept awake" };
         Ok(format!("the simulated drive {words}"))
     }

@@ -3,7 +3,7 @@
 use base::{Nanos, TelemetryRow};
 
 use super::Device;
-use crate::power::{OperationCounts, Power, StateTimes};
+use crate::mechanism::power::{OperationCounts, Power, StateTimes};
 use crate::probe::Probe;
 use crate::telemetry;
 
@@ -18,7 +18,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn telemetry_at(&self, time_ns: u64) -> TelemetryRow {
         let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations());
         TelemetryRow {
-            energy_nj: self.power.as_ref().map_or(0, energy_nj),
+            energy_nj: self.mechanisms.power.as_ref().map_or(0, energy_nj),
             temperature_mk: self.thermal_at(time_ns).map_or(0, |now| now.temperature_mk()),
             controller_busy_ns: self.controller.busy_ns(time_ns),
             ..telemetry::in_host_pages(self.physical_totals(), self.geometry())
@@ -57,7 +57,7 @@ impl<P: Probe> Device<P> {
     /// Time in each power state so far; `None` if the model has none.
     #[must_use]
     pub fn power_times(&self) -> Option<StateTimes> {
-        self.power.as_ref().map(|power| power.times(self.now_ns))
+        self.mechanisms.power.as_ref().map(|power| power.times(self.now_ns))
     }
 
     /// The operations that the NAND has begun since the drive was new.

@@ -10,7 +10,7 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// The temperature at a moment from the last event to the next, or `None` if the model has none.
     pub(super) fn thermal_at(&self, time_ns: u64) -> Option<Thermal> {
-        let (thermal, power) = (self.mechanisms.thermal?, self.power.as_ref()?);
+        let (thermal, power) = (self.mechanisms.thermal?, self.mechanisms.power.as_ref()?);
         Some(thermal.after(time_ns, power, self.nand.operations()))
     }
 
@@ -48,7 +48,7 @@ impl<P: Probe> Device<P> {
         let goes_on = self.next_work_ns() != NEVER
             || self.next_transit_ns() != NEVER
             || self.timers.next_ns() != NEVER;
-        if goes_on && self.power.as_ref().is_some_and(|power| power.is_active()) {
+        if goes_on && self.mechanisms.power.as_ref().is_some_and(|power| power.is_active()) {
             self.keep_looking();
         }
     }

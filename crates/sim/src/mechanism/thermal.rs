@@ -16,8 +16,8 @@ use base::facts::Sourced;
 
 use crate::geometry::Geometry;
 use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::power::{OperationCounts, Power};
 use crate::model::schema::{Check, ModelError, TB_PER_S, section};
-use crate::power::{OperationCounts, Power};
 
 section! {
     /// Thermal properties of the drive as one body.

@@ -24,7 +24,6 @@ use crate::mechanism::mechanisms;
 use crate::mechanism::throttle::Throttle;
 use crate::mechanism::write_caps::CapsPlan;
 use crate::nand::{NandFeatures, NandTiming};
-use crate::power::PowerModel;
 
 /// The configuration of the simulation: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -39,8 +38,6 @@ pub struct Config {
     pub interface: InterfaceLimits,
     /// Most outstanding commands, in all queues together.
     pub queue_depth: u32,
-    /// Power states and energy, or `None` without a model of them.
-    pub power: Option<PowerModel>,
     /// Controller time of a read.
     pub read_command_ns: u64,
     /// Controller time of any other command.
@@ -71,7 +68,7 @@ pub struct Config {
 
 macro_rules! options {
     ($($(#[doc = $about:literal])* $name:ident: $section:ty,)*) => {
-        /// The optional features apart from power states; a default drive has none of them.
+        /// The optional features; a default drive has none of them.
         #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct Options {
             /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
@@ -301,9 +298,6 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
-        power: optional(&model.power, |power| {
-            power.resolve(&check, scaled_pages, nand.pages_per_block.value)
-        })?,
         read_command_ns: controller.read_command_ns.value,
         write_command_ns: controller.write_command_ns.value,
         relocate_ns: controller.relocate_ns.value / u64::from(geometry.page_granules),

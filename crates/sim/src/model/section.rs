@@ -9,7 +9,6 @@ pub(super) mod map;
 mod mapping;
 mod nand;
 pub(super) mod parity;
-mod power;
 mod streams;
 mod wear_leveling;
 
@@ -21,6 +20,5 @@ pub use map::MapModel;
 pub use mapping::MappingModel;
 pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};
 pub use parity::ParityModel;
-pub use power::{PowerModel, RestModel};
 pub use streams::StreamsModel;
 pub use wear_leveling::WearLevelingModel;

@@ -17,7 +17,7 @@ use super::moves::MovesByPlane;
 use super::pages::PageTimes;
 use super::slc::{SlcMode, SlcTiming};
 use crate::geometry::Geometry;
-use crate::power::OperationCounts;
+use crate::mechanism::power::OperationCounts;
 use crate::ring::Ring;
 use page_register::PageRegisters;
 use planes::IndependentPlanes;

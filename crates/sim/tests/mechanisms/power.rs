@@ -3,7 +3,7 @@
 
 use base::{Nanos, OpKind, Rng};
 use sim::Device;
-use sim::power::{OperationCounts, StateTimes};
+use sim::mechanism::power::{OperationCounts, StateTimes};
 
 use crate::common::{CACHE, alone, closed_loop, fill, op, random_writes, secs, small};
 
@@ -163,13 +163,13 @@ fn work_of_its_own_wakes_the_drive_without_a_command() {
 fn a_drive_that_is_kept_awake_stays_idle_until_it_may_rest_again() {
     let mut device = with_power(&[]);
     device.run_until(secs(1));
-    device.allow_rest(false);
+    device.allow_idle_states(false);
     device.run_until(secs(6));
     assert_eq!(alone(&mut device, &op(OpKind::Write, 0, 1, 0)), WRITE_COMMAND + LINK_PAGE);
     device.run_until(secs(8));
     let awake = device.power_times().unwrap();
     assert_eq!((awake.slumber_ns, awake.sleep_ns), (898 * MS, 0), "only what was before");
-    device.allow_rest(true);
+    device.allow_idle_states(true);
     device.run_until(secs(10));
     let rested = device.power_times().unwrap();
     assert_eq!(rested.slumber_ns - awake.slumber_ns, 2 * SECOND - 102 * MS);
@@ -180,7 +180,7 @@ fn a_drive_that_is_kept_awake_stays_idle_until_it_may_rest_again() {
 fn what_the_host_allows_outlives_a_purge() {
     let mut device = with_power(&[]);
     alone(&mut device, &op(OpKind::Write, 0, 4, 0));
-    device.allow_rest(false);
+    device.allow_idle_states(false);
     device.reset();
     device.run_until(secs(10));
     assert_eq!(device.power_times().unwrap().slumber_ns, 0);
@@ -194,7 +194,7 @@ fn an_erase_of_a_block_that_the_scale_has_shortened_draws_its_share() {
         let scale = base::Ratio::new(1, scale).expect("a ratio");
         let config = model.resolve(scale).expect("a consistent model");
         let pages = config.geometry.superblock_units / config.geometry.dies;
-        (config.power.expect("it has power").erase_nj, u64::from(pages))
+        (config.options.power.expect("it has power").erase_nj, u64::from(pages))
     };
     let (whole_nj, whole_pages) = erase_nj(1);
     let (small_nj, small_pages) = erase_nj(64);

@@ -16,6 +16,51 @@
 //!
 //! No event is needed: the state of the drive follows from the length of its idle time.
 
+use base::facts::Sourced;
+
+use crate::geometry::Geometry;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{Check, HOUR_NS, ModelError, section};
+
+const KILOWATT_MW: u64 = 1_000_000;
+const JOULE_NJ: u64 = 1_000_000_000;
+
+section! {
+    /// The power of a drive.
+    pub struct PowerSection {
+        /// Power at work, mW, without the energy of NAND operations.
+        pub active_mw: Sourced<u64> [0, KILOWATT_MW],
+        /// Power without work, mW.
+        pub idle_mw: Sourced<u64> [0, KILOWATT_MW],
+        /// One sense of one unit, nJ.
+        pub read_nj: Sourced<u64> [0, JOULE_NJ],
+        /// One program of one unit, nJ.
+        pub program_nj: Sourced<u64> [0, JOULE_NJ],
+        /// One erase on one die, nJ.
+        pub erase_nj: Sourced<u64> [0, JOULE_NJ],
+        /// One page over a channel, nJ (of 4 KiB; on a compressing drive one granule).
+        pub transfer_nj: Sourced<u64> [0, JOULE_NJ],
+        /// First idle power state (SATA slumber, an NVMe non-operational state); absent: the drive stays idle.
+        pub slumber: Option<IdlePowerStateSection>,
+        /// Deeper idle power state (SATA device sleep, the last NVMe state); absent: there is none.
+        pub sleep: Option<IdlePowerStateSection>,
+    }
+}
+
+section! {
+    /// An idle power state.
+    pub struct IdlePowerStateSection {
+        /// Time without work before entry.
+        pub after_ns: Sourced<u64> [0, HOUR_NS],
+        /// Duration of entry.
+        pub entry_ns: Sourced<u64> [0, HOUR_NS],
+        /// Wait of the first command.
+        pub exit_ns: Sourced<u64> [0, HOUR_NS],
+        /// Power, mW.
+        pub power_mw: Sourced<u64>,
+    }
+}
+
 /// The power of a drive; powers in mW, energies in nJ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PowerModel {
@@ -23,10 +68,10 @@ pub struct PowerModel {
     pub active_mw: u64,
     /// Power without work.
     pub idle_mw: u64,
-    /// The first state of rest.
-    pub slumber: Option<RestState>,
-    /// The deeper state of rest.
-    pub sleep: Option<RestState>,
+    /// The first idle power state, or `None` if the drive stays idle.
+    pub slumber: Option<IdlePowerState>,
+    /// The deeper one, or `None` if there is none.
+    pub sleep: Option<IdlePowerState>,
     /// One sense of one unit.
     pub read_nj: u64,
     /// One program of one unit.
@@ -39,7 +84,7 @@ pub struct PowerModel {
 
 /// A state that a drive enters after a time without work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct RestState {
+pub struct IdlePowerState {
     /// Time without work before entry.
     pub after_ns: u64,
     /// Duration of entry; a command that comes meanwhile waits for its end.
@@ -48,6 +93,62 @@ pub struct RestState {
     pub exit_ns: u64,
     /// Power in the state.
     pub power_mw: u64,
+}
+
+impl Section for PowerSection {
+    type Plan = PowerModel;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<PowerModel, ModelError> {
+        let Basis { check, blocks, .. } = basis;
+        let idle_mw = self.idle_mw.value;
+        let slumber = self.slumber.as_ref().map(|s| s.resolve(check, "power.slumber", idle_mw));
+        let slumber = slumber.transpose()?;
+        let above_mw = slumber.map_or(idle_mw, |slumber| slumber.power_mw);
+        let sleep = self.sleep.as_ref().map(|s| s.resolve(check, "power.sleep", above_mw));
+        let sleep = sleep.transpose()?;
+        if let (Some(slumber), Some(sleep)) = (slumber, sleep) {
+            let begun_ns = slumber.after_ns + slumber.entry_ns;
+            check.within("power.sleep.after_ns", sleep.after_ns, begun_ns, u64::MAX)?;
+        }
+        Ok(PowerModel {
+            active_mw: self.active_mw.value,
+            idle_mw,
+            slumber,
+            sleep,
+            read_nj: self.read_nj.value,
+            program_nj: self.program_nj.value,
+            // Shorter blocks are erased more often; the energy for a page stays the same.
+            erase_nj: (self.erase_nj.value * u64::from(blocks.scaled_pages))
+                .div_ceil(u64::from(blocks.pages)),
+            transfer_nj: self.transfer_nj.value,
+        })
+    }
+}
+
+impl IdlePowerStateSection {
+    /// A deeper state draws no more than the one before it.
+    fn resolve(
+        &self,
+        check: &Check<'_>,
+        section: &str,
+        above_mw: u64,
+    ) -> Result<IdlePowerState, ModelError> {
+        check.within(&format!("{section}.power_mw"), self.power_mw.value, 0, above_mw)?;
+        Ok(IdlePowerState {
+            after_ns: self.after_ns.value,
+            entry_ns: self.entry_ns.value,
+            exit_ns: self.exit_ns.value,
+            power_mw: self.power_mw.value,
+        })
+    }
+}
+
+impl Plan for PowerModel {
+    type State = Power;
+
+    fn begin(self, _: &Geometry, _: usize) -> Power {
+        Power::new(self, 0)
+    }
 }
 
 /// Number of NAND operations begun so far.
@@ -89,8 +190,8 @@ impl StateTimes {
 pub struct Power {
     model: PowerModel,
     is_active: bool,
-    /// Whether the host lets it rest.
-    may_rest: bool,
+    /// Whether the host permits idle power states.
+    permits_idle_states: bool,
     /// Time since which it has had work, or none.
     since_ns: u64,
     /// Times until then.
@@ -98,11 +199,11 @@ pub struct Power {
 }
 
 impl Power {
-    /// A drive that begins to rest at `now_ns`.
+    /// A drive that has no work from `now_ns`.
     #[must_use]
     pub fn new(model: PowerModel, now_ns: u64) -> Self {
         let before = StateTimes::default();
-        Self { model, is_active: false, may_rest: true, since_ns: now_ns, before }
+        Self { model, is_active: false, permits_idle_states: true, since_ns: now_ns, before }
     }
 
     /// Records whether the drive has work from `now_ns` on.
@@ -121,12 +222,12 @@ impl Power {
         self.is_active
     }
 
-    /// The next moment after `after_ns` at which the drive enters a state of rest, or `None` if only work changes its
+    /// The next moment after `after_ns` at which the drive enters an idle power state, or `None` if only work changes its
     /// power. `after_ns` is not before the latest begin or end of work.
     #[must_use]
     pub fn next_change_ns(&self, after_ns: u64) -> Option<u64> {
-        let begun_ns = |state: RestState| self.since_ns + state.after_ns + state.entry_ns;
-        let changes = self.rests().into_iter().flatten().map(begun_ns);
+        let begun_ns = |state: IdlePowerState| self.since_ns + state.after_ns + state.entry_ns;
+        let changes = self.idle_states().into_iter().flatten().map(begun_ns);
         changes.filter(|&change_ns| change_ns > after_ns && !self.is_active).min()
     }
 
@@ -134,19 +235,19 @@ impl Power {
     /// as before.
     #[must_use]
     pub fn renewed(&self, now_ns: u64) -> Self {
-        Self { may_rest: self.may_rest, ..Self::new(self.model, now_ns) }
+        Self { permits_idle_states: self.permits_idle_states, ..Self::new(self.model, now_ns) }
     }
 
-    /// Lets the drive rest when idle, or keeps it awake. Its timers start again.
-    pub fn allow_rest(&mut self, allowed: bool, now_ns: u64) {
+    /// Permits idle power states, or keeps the drive awake. Its timers start again.
+    pub fn allow_idle_states(&mut self, allowed: bool, now_ns: u64) {
         self.before = self.times(now_ns);
         self.since_ns = now_ns;
-        self.may_rest = allowed;
+        self.permits_idle_states = allowed;
     }
 
-    /// The permitted states of rest: slumber and the deeper one.
-    fn rests(&self) -> [Option<RestState>; 2] {
-        if self.may_rest { [self.model.slumber, self.model.sleep] } else { [None, None] }
+    /// The permitted idle power states: slumber and the deeper one.
+    fn idle_states(&self) -> [Option<IdlePowerState>; 2] {
+        if self.permits_idle_states { [self.model.slumber, self.model.sleep] } else { [None, None] }
     }
 
     /// Wait of a command that comes at `now_ns` until the drive is ready.
@@ -155,12 +256,12 @@ impl Power {
         if self.is_active {
             return 0;
         }
-        let rested_ns = now_ns - self.since_ns;
+        let idle_ns = now_ns - self.since_ns;
         let entered =
-            self.rests().into_iter().rev().flatten().find(|state| state.after_ns <= rested_ns);
+            self.idle_states().into_iter().rev().flatten().find(|state| state.after_ns <= idle_ns);
         match entered {
             Some(state) => {
-                (state.after_ns + state.entry_ns).saturating_sub(rested_ns) + state.exit_ns
+                (state.after_ns + state.entry_ns).saturating_sub(idle_ns) + state.exit_ns
             }
             None => 0,
         }
@@ -175,10 +276,10 @@ impl Power {
             times.active_ns += left_ns;
             return times;
         }
-        let beyond = |left_ns: u64, state: Option<RestState>| {
+        let beyond = |left_ns: u64, state: Option<IdlePowerState>| {
             state.map_or(0, |state| left_ns.saturating_sub(state.after_ns + state.entry_ns))
         };
-        let [slumber, sleep] = self.rests();
+        let [slumber, sleep] = self.idle_states();
         let sleep_ns = beyond(left_ns, sleep);
         left_ns -= sleep_ns;
         let slumber_ns = beyond(left_ns, slumber);
@@ -192,13 +293,13 @@ impl Power {
     #[must_use]
     pub fn energy_nj(&self, now_ns: u64, operations: OperationCounts) -> u64 {
         let (model, times) = (&self.model, self.times(now_ns));
-        let rest_mw = |state: Option<RestState>| state.map_or(0, |state| state.power_mw);
+        let idle_state_mw = |state: Option<IdlePowerState>| state.map_or(0, |state| state.power_mw);
         // A milliwatt for a nanosecond is a picojoule.
         let states_pj: u128 = [
             (times.active_ns, model.active_mw),
             (times.idle_ns, model.idle_mw),
-            (times.slumber_ns, rest_mw(model.slumber)),
-            (times.sleep_ns, rest_mw(model.sleep)),
+            (times.slumber_ns, idle_state_mw(model.slumber)),
+            (times.sleep_ns, idle_state_mw(model.sleep)),
         ]
         .map(product)
         .iter()
