@@ -44,7 +44,6 @@ use crate::events::NEVER;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::housekeeping::{Patrol, Refresh};
-use crate::firmware::read_cache::ReadCache;
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
@@ -89,7 +88,6 @@ pub struct Device<P: Probe = Silent> {
     controller: Processors,
     queues: Option<SubmissionQueues>,
     link: Link,
-    read_cache: Option<ReadCache>,
     patrol: Option<Patrol>,
     refresh: Option<Refresh>,
     buffer: WriteBuffer,
@@ -173,7 +171,6 @@ impl<P: Probe> Device<P> {
                 config.interface.arbitration_burst,
             ),
             link: Link::new(&config.interface),
-            read_cache: ReadCache::new(config.options.read_cache_pages),
             patrol: None,
             refresh: None,
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),

@@ -8,6 +8,5 @@ pub mod backlog;
 pub mod compression;
 pub mod flush;
 pub mod housekeeping;
-pub mod read_cache;
 pub mod sequences;
 pub mod write_buffer;

@@ -15,6 +15,7 @@ pub mod power;
 pub mod pslc;
 pub mod quiet_gc;
 pub mod read_ahead;
+pub mod read_cache;
 pub mod thermal;
 pub mod throttle;
 pub mod wear_budget;
@@ -24,6 +25,8 @@ pub mod write_caps;
 macro_rules! mechanisms {
     ($with:ident) => {
         $with! {
+            /// DRAM that caches reads; absent: none.
+            read_cache: $crate::mechanism::read_cache::ReadCacheSection,
             /// Streams that are read ahead of the host; absent: none.
             read_ahead: $crate::mechanism::read_ahead::ReadAheadSection,
             /// Collection in the gaps of a busy host; absent: none.

@@ -79,8 +79,6 @@ macro_rules! model {
                 pub age: Option<AgeModel>,
                 /// Write buffer.
                 pub buffer: Buffer,
-                /// DRAM that caches reads; absent: none.
-                pub read_cache: Option<ReadCacheModel>,
                 /// Garbage collection.
                 pub gc: GcModel,
                 /// A stream for cold data; absent: none.

@@ -9,10 +9,10 @@ use std::str::FromStr;
 use base::text::shortened;
 use base::{Completion, Nanos, Op, Ratio, Rng, TelemetryRow};
 use device::host::{memory, small_file};
-use sim::firmware::read_cache::ReadCache;
 use sim::host::DeallocateSupport;
 use sim::mechanism::map_cache::MapCache;
 use sim::mechanism::read_ahead::ReadAheadPlan;
+use sim::mechanism::read_cache::ReadCachePlan;
 use sim::model::{HostProfile, NO_HOST};
 use sim::nand::NandFeatures;
 use sim::nand::aging::past::DAY_NS;
@@ -203,7 +203,7 @@ fn needed_bytes(config: &Config) -> u64 {
         + geometry.stored_pages() * logical_bytes
         + u64::from(geometry.map_pages) * MapCache::SEGMENT_BYTES
         + geometry.physical_pages() * number_bytes
-        + u64::from(config.options.read_cache_pages) * ReadCache::PAGE_BYTES
+        + config.options.read_cache.map_or(0, ReadCachePlan::memory_bytes)
         + config.options.read_ahead.map_or(0, ReadAheadPlan::memory_bytes)
         + config.options.nand_features.memory_bytes(geometry)
 }

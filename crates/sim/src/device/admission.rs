@@ -223,7 +223,7 @@ impl<P: Probe> Device<P> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
-        if self.read_cache.is_some() || self.mechanisms.read_ahead.is_some() {
+        if self.mechanisms.read_cache.is_some() || self.mechanisms.read_ahead.is_some() {
             self.uncache(tag);
         }
         self.acknowledge(tag);

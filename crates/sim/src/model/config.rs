@@ -73,8 +73,6 @@ macro_rules! options {
         pub struct Options {
             /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
             pub nand_features: NandFeatures,
-            /// Pages of the read cache; 0: none.
-            pub read_cache_pages: u32,
             /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
             pub quantum: Option<Quantum>,
             /// The limit of the host's writes under `rate` pacing, or `None` under others.
@@ -324,7 +322,6 @@ fn options(
     let model = check.model;
     let (pages, blocks) = scaled_shape(model, scale);
     let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
-    let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check, geometry))?;
     let wear = model.wear_leveling.as_ref();
     let basis = Basis {
         check: Check { name: &model.name },
@@ -338,7 +335,6 @@ fn options(
             slc: model.pslc.as_ref().map(|pslc| pslc.timing(basis.blocks)),
             ..check.nand_features(geometry, pages)?
         },
-        read_cache_pages: read_cache_pages.unwrap_or(0),
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),

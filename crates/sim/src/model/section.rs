@@ -15,7 +15,7 @@ mod wear_leveling;
 pub use background::HousekeepingModel;
 pub use compression::CompressionModel;
 pub use controller::Controller;
-pub use interface::{Interface, InterfaceKind, ReadCacheModel};
+pub use interface::{Interface, InterfaceKind};
 pub use map::MapModel;
 pub use mapping::MappingModel;
 pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};

@@ -7,10 +7,56 @@
 //! cache when its write is in the buffer, which then serves reads. Tests: `tests/device/host.rs`,
 //! `Device::check`.
 
+use base::facts::Sourced;
+
 use crate::ftl::NO_PAGE;
+use crate::geometry::Geometry;
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{ModelError, section};
+
+section! {
+    /// DRAM that caches reads.
+    pub struct ReadCacheSection {
+        /// Its size.
+        pub bytes: Sourced<u64>,
+    }
+}
 
 /// Pages that compete for the same places.
-pub const WAYS: usize = 8;
+const WAYS: usize = 8;
+
+/// Size of the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ReadCachePlan {
+    /// Its room.
+    pub pages: u32,
+}
+
+impl Section for ReadCacheSection {
+    type Plan = ReadCachePlan;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<ReadCachePlan, ModelError> {
+        let (bytes, page_bytes) = (self.bytes.value, u64::from(basis.geometry.page_bytes));
+        basis.check.within("read_cache.bytes", bytes, WAYS as u64 * page_bytes, 1 << 40)?;
+        Ok(ReadCachePlan { pages: (bytes / page_bytes) as u32 })
+    }
+}
+
+impl Plan for ReadCachePlan {
+    type State = ReadCache;
+
+    fn begin(self, _: &Geometry, _: usize) -> ReadCache {
+        ReadCache::new(self.pages)
+    }
+}
+
+impl ReadCachePlan {
+    /// Memory that the cache takes.
+    #[must_use]
+    pub fn memory_bytes(self) -> u64 {
+        u64::from(self.pages) * size_of::<u64>() as u64
+    }
+}
 
 /// Logical pages whose content is in DRAM.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -20,14 +66,16 @@ pub struct ReadCache {
 }
 
 impl ReadCache {
-    /// Bytes of memory for each page of room.
-    pub const PAGE_BYTES: u64 = size_of::<u64>() as u64;
-
-    /// Room for `pages` pages, rounded down to whole sets; `None` if that is nothing.
+    /// Room for `pages` pages, rounded down to whole sets and at least one.
     #[must_use]
-    pub fn new(pages: u32) -> Option<Self> {
-        let sets = pages as usize / WAYS;
-        (sets > 0).then(|| Self { sets: vec![[NO_PAGE; WAYS]; sets] })
+    pub fn new(pages: u32) -> Self {
+        let sets = (pages as usize / WAYS).max(1);
+        Self { sets: vec![[NO_PAGE; WAYS]; sets] }
+    }
+
+    /// Forgets all pages.
+    pub fn clear(&mut self) {
+        self.sets.fill([NO_PAGE; WAYS]);
     }
 
     /// Spreads neighbours, and uses the high bits of the product, which are the good ones.
@@ -75,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_page_leaves() {
-        let mut cache = ReadCache::new(WAYS as u32).unwrap();
+        let mut cache = ReadCache::new(WAYS as u32);
         (0..8).for_each(|page| cache.insert(page));
         assert!(cache.hit(0));
         cache.insert(8);
@@ -85,6 +133,7 @@ mod tests {
         cache.insert(9);
         assert!(cache.hit(2), "a free place is used first");
         assert_eq!(cache.pages().count(), 8);
-        assert!(ReadCache::new(7).is_none());
+        cache.clear();
+        assert_eq!(cache.pages().count(), 0);
     }
 }
