@@ -43,7 +43,6 @@ use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 use crate::events::NEVER;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
-use crate::firmware::housekeeping::{Patrol, Refresh};
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
@@ -88,8 +87,6 @@ pub struct Device<P: Probe = Silent> {
     controller: Processors,
     queues: Option<SubmissionQueues>,
     link: Link,
-    patrol: Option<Patrol>,
-    refresh: Option<Refresh>,
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
@@ -171,8 +168,6 @@ impl<P: Probe> Device<P> {
                 config.interface.arbitration_burst,
             ),
             link: Link::new(&config.interface),
-            patrol: None,
-            refresh: None,
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),

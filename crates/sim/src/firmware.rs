@@ -7,6 +7,5 @@
 pub mod backlog;
 pub mod compression;
 pub mod flush;
-pub mod housekeeping;
 pub mod sequences;
 pub mod write_buffer;

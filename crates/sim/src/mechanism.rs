@@ -8,6 +8,7 @@
 pub mod basis;
 pub mod cleaning_states;
 pub mod heat_aging;
+pub mod housekeeping;
 pub mod idle_sort;
 pub mod map_cache;
 pub mod performance_mode;
@@ -39,6 +40,8 @@ macro_rules! mechanisms {
             map_cache: $crate::mechanism::map_cache::MapCacheSection,
             /// A cache of blocks with one bit per cell; absent: none.
             pslc: $crate::mechanism::pslc::PslcSection,
+            /// Patrol reads, refresh and map flush; absent: none.
+            housekeeping: $crate::mechanism::housekeeping::HousekeepingSection,
             /// Power states and energy; absent: no energy is counted.
             power: $crate::mechanism::power::PowerSection,
             /// A cap on sustained host writes; absent: none.

@@ -90,8 +90,6 @@ macro_rules! model {
                 /// Distribution of erases; absent: the superblock erased first comes first, and cold data
                 /// stays.
                 pub wear_leveling: Option<WearLevelingModel>,
-                /// Patrol reads, refresh and map flush; absent: none.
-                pub housekeeping: Option<HousekeepingModel>,
                 /// Parity over dies; absent: none.
                 pub parity: Option<ParityModel>,
                 /// A compressing controller; absent: data is stored uncompressed.

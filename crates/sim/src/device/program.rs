@@ -65,7 +65,9 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn in_nand(&mut self, unit: u32) {
         self.programmed.insert(unit);
-        if let Some(refresh) = &mut self.refresh {
+        if let Some(housekeeping) = &mut self.mechanisms.housekeeping
+            && let Some(refresh) = &mut housekeeping.refresh
+        {
             refresh.written(unit / self.config.geometry.superblock_units, self.now_ns);
         }
         self.spend_program();

@@ -6,7 +6,6 @@ use super::check::CrossCheck;
 use super::schema::{Check, Field};
 use super::section::{compression, map, parity};
 use super::{Model, ModelError};
-use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
 use crate::ftl::cleaners::{CLEANING_GROUPS_MAX, VictimScope};
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
@@ -87,12 +86,6 @@ macro_rules! options {
                 $(#[doc = $about])*
                 pub $name: Option<<$section as Section>::Plan>,
             )*
-            /// Time from one patrolled unit to the next, or `None` if there is no patrol.
-            pub patrol_interval_ns: Option<u64>,
-            /// Age and rate of refresh, or `None` if data stays.
-            pub refresh: Option<RefreshPlan>,
-            /// Period and size of flushes of the map, or `None` if the clock asks for none.
-            pub map_flush: Option<MapFlush>,
             /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
             /// there is no limit.
             pub spread_max: Option<u32>,
@@ -340,14 +333,6 @@ fn options(
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
         placement: check.placement()?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
-        patrol_interval_ns: model
-            .housekeeping
-            .as_ref()
-            .and_then(|keep| keep.patrol_interval_ns.as_ref())
-            .map(|interval| interval.value),
-        refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
-        map_flush: optional(&model.housekeeping, |keep| keep.map_flush(check, scale, geometry))?
-            .flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
         stages: Stages {
             host: None,

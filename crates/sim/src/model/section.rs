@@ -12,7 +12,6 @@ pub(super) mod parity;
 mod streams;
 mod wear_leveling;
 
-pub use background::HousekeepingModel;
 pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind};

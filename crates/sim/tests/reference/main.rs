@@ -308,7 +308,7 @@ impl Reference {
             // Any full superblock may have been moved for another reason, so nothing is known of the lots.
             VictimPolicy::DChoices
                 if self.config.options.performance_mode.is_some()
-                    || self.config.options.refresh.is_some()
+                    || self.refreshes()
                     || self.reclaims() =>
             {
                 self.closed.contains(&superblock)
@@ -352,7 +352,11 @@ impl Reference {
 
     /// True where a superblock may be a victim because it is old. Time is not followed here; `housekeeping.rs` checks it.
     fn is_refreshed(&self, superblock: u32) -> bool {
-        self.config.options.refresh.is_some() && self.closed.contains(&superblock)
+        self.refreshes() && self.closed.contains(&superblock)
+    }
+
+    fn refreshes(&self) -> bool {
+        self.config.options.housekeeping.is_some_and(|plan| plan.refresh.is_some())
     }
 
     fn compare(&self, device: &Device<Self>) {
