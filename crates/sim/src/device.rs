@@ -58,7 +58,7 @@ use crate::host::processors::Processors;
 use crate::host::queues::SubmissionQueues;
 use crate::host::transit::Transit;
 use crate::host::{Command, ControllerJob};
-use crate::mapping::MapLog;
+use crate::mechanism::mapping::MapLog;
 use crate::mechanism::thermal::Thermal;
 use crate::mechanism::throttle::Bucket;
 use crate::model::Config;
@@ -100,7 +100,6 @@ pub struct Device<P: Probe = Silent> {
     /// The cleaning of the other groups, if they clean each for itself.
     cleaners: Option<Box<Cleaners>>,
     programs: StreamPrograms,
-    map_log: Option<MapLog>,
     by_dies: Divisor,
     programmed: ProgrammedUnits,
     /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical ones, which are
@@ -185,7 +184,6 @@ impl<P: Probe> Device<P> {
             collector,
             cleaners,
             programs: StreamPrograms::default(),
-            map_log: config.options.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
             by_dies: Divisor::new(config.geometry.dies),
             programmed: ProgrammedUnits::new(units),
             totals: TelemetryRow::default(),
@@ -347,7 +345,7 @@ impl<P: Probe> Device<P> {
     /// Whether the number of commands that wait, for room, programs or the journal, is at most that of the outstanding
     /// ones.
     fn are_queues_sound(&self) -> bool {
-        let held = self.map_log.as_ref().map_or(0, MapLog::held);
+        let held = self.mechanisms.mapping.as_ref().map_or(0, MapLog::held);
         let waiting = self.buffer.waiting() + self.flushes.waiting() + held;
         waiting <= self.commands.outstanding() as usize
     }

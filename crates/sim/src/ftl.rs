@@ -2,7 +2,7 @@
 //!
 //! Phenomenon: page-mapped log-structured writing over superblocks with separate host and GC
 //! streams, as in open FTLs (SPDK FTL bands, pblk lines; see `docs/simulator.md`). Simplification:
-//! the whole map is in DRAM; what it costs on NAND is in `mapping/` and `firmware/map_cache.rs`. Tests: `device/check.rs` walks the invariants,
+//! the whole map is in DRAM; what it costs on NAND is in `mechanism/mapping.rs` and `mechanism/map_cache.rs`. Tests: `device/check.rs` walks the invariants,
 //! `tests/formulas/shape.rs` compares WAF with theory.
 //!
 //! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one

@@ -23,7 +23,6 @@ pub mod firmware;
 pub mod ftl;
 pub mod geometry;
 pub mod host;
-pub mod mapping;
 pub mod mechanism;
 pub mod model;
 pub mod nand;

@@ -11,6 +11,7 @@ pub mod heat_aging;
 pub mod housekeeping;
 pub mod idle_sort;
 pub mod map_cache;
+pub mod mapping;
 pub mod performance_mode;
 pub mod power;
 pub mod pslc;
@@ -38,6 +39,8 @@ macro_rules! mechanisms {
             idle_sort: $crate::mechanism::idle_sort::IdleSortSection,
             /// The part of the map in DRAM; absent: all of it is.
             map_cache: $crate::mechanism::map_cache::MapCacheSection,
+            /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
+            mapping: $crate::mechanism::mapping::MappingSection,
             /// A cache of blocks with one bit per cell; absent: none.
             pslc: $crate::mechanism::pslc::PslcSection,
             /// Patrol reads, refresh and map flush; absent: none.

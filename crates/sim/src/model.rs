@@ -85,8 +85,6 @@ macro_rules! model {
                 pub streams: Option<StreamsModel>,
                 /// The map; absent: an entry of it stands for 4 KiB.
                 pub map: Option<MapModel>,
-                /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
-                pub mapping: Option<MappingModel>,
                 /// Distribution of erases; absent: the superblock erased first comes first, and cold data
                 /// stays.
                 pub wear_leveling: Option<WearLevelingModel>,

@@ -23,7 +23,7 @@ pub use recovery::Recovery;
 
 use crate::device::Device;
 use crate::ftl::Ftl;
-use crate::mapping::MapLog;
+use crate::mechanism::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::DieOp;
 

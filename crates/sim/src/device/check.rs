@@ -2,8 +2,8 @@
 
 use super::Device;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
-use crate::mapping::MapLog;
 use crate::mechanism::map_cache::MapCache;
+use crate::mechanism::mapping::MapLog;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {

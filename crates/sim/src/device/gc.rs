@@ -195,7 +195,7 @@ impl<P: Probe> Device<P> {
         let reclaimed_pages = self.collector.reclaimed_pages();
         let erased_pages = u64::from(self.free_superblocks()) * superblock_pages;
         let wanted_pages = u64::from(self.config.free_high) * superblock_pages;
-        self.map_log.is_some()
+        self.mechanisms.mapping.is_some()
             && reclaimed_pages > 0
             && erased_pages + reclaimed_pages >= wanted_pages
     }

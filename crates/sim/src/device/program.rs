@@ -80,7 +80,7 @@ impl<P: Probe> Device<P> {
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) -> bool {
         self.in_nand(unit);
         let rose = self.programs.end(stream, sequence);
-        if self.map_log.is_some() {
+        if self.mechanisms.mapping.is_some() {
             self.journal_unit(rose);
         }
         rose

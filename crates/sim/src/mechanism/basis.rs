@@ -2,6 +2,7 @@
 
 use base::Ratio;
 
+use crate::ftl::placement::Placement;
 use crate::geometry::Geometry;
 use crate::model::schema::{Check, Field, Found, ModelError};
 
@@ -11,6 +12,7 @@ pub struct Basis<'a> {
     pub(crate) scale: Ratio,
     pub(crate) geometry: &'a Geometry,
     pub(crate) blocks: Blocks,
+    pub(crate) placement: Option<Placement>,
     pub(crate) model: &'a dyn Field,
 }
 
@@ -44,6 +46,14 @@ pub(crate) struct Blocks {
     pub(crate) reserved: u32,
     /// Groups of planes of a die that take turns.
     pub(crate) plane_groups: u32,
+}
+
+impl Blocks {
+    /// Reserved superblocks in proportion to the number of blocks kept.
+    pub(crate) fn scaled_reserved(self) -> u32 {
+        let reserved = u64::from(self.reserved) * u64::from(self.scaled_per_plane);
+        reserved.div_ceil(u64::from(self.per_plane)) as u32
+    }
 }
 
 /// The section of a mechanism.

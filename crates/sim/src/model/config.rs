@@ -17,7 +17,6 @@ use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
 use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
-use crate::mapping::MappingShape;
 use crate::mechanism::basis::{Basis, Blocks, Section};
 use crate::mechanism::mechanisms;
 use crate::mechanism::throttle::Throttle;
@@ -80,8 +79,6 @@ macro_rules! options {
             pub cold: Option<ColdPolicy>,
             /// Placement handles, or `None` if all data of the host goes to one stream.
             pub placement: Option<Placement>,
-            /// Journal and checkpoints of the map, or `None` if the drive does not write them.
-            pub mapping: Option<MappingShape>,
             $(
                 $(#[doc = $about])*
                 pub $name: Option<<$section as Section>::Plan>,
@@ -313,26 +310,24 @@ fn options(
     geometry: &Geometry,
 ) -> Result<Options, ModelError> {
     let model = check.model;
-    let (pages, blocks) = scaled_shape(model, scale);
-    let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
     let wear = model.wear_leveling.as_ref();
     let basis = Basis {
         check: Check { name: &model.name },
         scale,
         geometry,
         blocks: block_counts(model, scale),
+        placement: check.placement()?,
         model,
     };
     let mut options = Options {
         nand_features: NandFeatures {
             slc: model.pslc.as_ref().map(|pslc| pslc.timing(basis.blocks)),
-            ..check.nand_features(geometry, pages)?
+            ..check.nand_features(geometry, basis.blocks.scaled_pages)?
         },
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
-        placement: check.placement()?,
-        mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
+        placement: basis.placement,
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
         stages: Stages {
             host: None,
@@ -359,12 +354,6 @@ fn optional<M, C>(
     resolve: impl FnOnce(&M) -> Result<C, ModelError>,
 ) -> Result<Option<C>, ModelError> {
     section.as_ref().map(resolve).transpose()
-}
-
-/// Reserved superblocks in proportion to the number of blocks kept.
-fn scaled_reserve(model: &Model, blocks: u32) -> u32 {
-    let reserved = u64::from(model.nand.reserved_superblocks.value) * u64::from(blocks);
-    reserved.div_ceil(u64::from(model.nand.blocks_per_plane.value)) as u32
 }
 
 /// Groups of dies, each with superblocks of its own.
@@ -421,13 +410,13 @@ fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, Model
     }
 }
 
-/// Superblocks without user data, of `blocks` that lie on all dies.
-fn reserve(check: &CrossCheck<'_>, blocks: u32) -> Result<u32, ModelError> {
-    let reserved = scaled_reserve(check.model, blocks);
-    if reserved < blocks {
+/// Superblocks without user data, of those that lie on all dies.
+fn reserve(check: &CrossCheck<'_>, blocks: Blocks) -> Result<u32, ModelError> {
+    let reserved = blocks.scaled_reserved();
+    if reserved < blocks.scaled_per_plane {
         return Ok(reserved);
     }
-    let rule = format!("there are {blocks} superblocks in all");
+    let rule = format!("there are {} superblocks in all", blocks.scaled_per_plane);
     check.fail("nand.reserved_superblocks", reserved, &rule)
 }
 
@@ -466,7 +455,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
     let page_bytes = map::page_bytes(check)?;
     let physical_page_bytes = u64::from(page_bytes / page_granules);
     let unit_pages = check.unit_pages(physical_page_bytes)?;
-    let reserved = reserve(check, blocks)?;
+    let reserved = reserve(check, block_counts(model, scale))?;
     let (_, groups) = nand.plane_groups();
     let die_groups = die_groups(check, dies)?;
     let of_all_dies = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);

@@ -6,7 +6,7 @@
 
 use super::op::DieOp;
 use crate::ftl::StreamId;
-use crate::mapping::MapWrite;
+use crate::mechanism::mapping::MapWrite;
 
 /// The kinds of die job: programs between the erase and the reads, those of data by their streams.
 mod kind {

@@ -10,7 +10,7 @@ use super::nand::{Anchor, ERASED, JournalRecord, MapUnit, NandContents, Spare, U
 use crate::ftl::table::PageTable;
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
-use crate::mapping::MappingShape;
+use crate::mechanism::mapping::MappingShape;
 use crate::probe::Probe;
 
 /// Map changes that joined the journal together.

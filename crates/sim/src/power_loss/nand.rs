@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
-use crate::mapping::MappingShape;
+use crate::mechanism::mapping::MappingShape;
 
 /// The content of a page's spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -22,7 +22,7 @@ use super::nand::{Anchor, JournalRecord, MapUnit, NandContents, UnitState};
 use crate::events::NEVER;
 use crate::ftl::rebuild::FoundSuperblock;
 use crate::ftl::{NO_PAGE, StreamId};
-use crate::mapping::Ring;
+use crate::mechanism::mapping::Ring;
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 
