@@ -49,7 +49,6 @@ use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Bursts, Pacing};
-use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry};
 use crate::host::commands::Commands;
@@ -95,7 +94,6 @@ pub struct Device<P: Probe = Silent> {
     pacing: Pacing,
     bursts: Option<Bursts>,
     victims: VictimSelector,
-    wear_leveling: WearLeveling,
     collector: Collector,
     /// The cleaning of the other groups, if they clean each for itself.
     cleaners: Option<Box<Cleaners>>,
@@ -179,7 +177,6 @@ impl<P: Probe> Device<P> {
             ftl,
             pacing,
             bursts,
-            wear_leveling: WearLeveling::new(config.options.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector,
             cleaners,
@@ -192,7 +189,9 @@ impl<P: Probe> Device<P> {
             config,
             probe,
         };
-        device.ftl.allocation = device.config.allocation;
+        if let Some(wear) = device.config.options.wear_leveling {
+            device.ftl.allocation = wear.allocation;
+        }
         if let Some(mode) = device.config.options.performance_mode {
             let superblocks = device.geometry().superblocks;
             device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));

@@ -8,6 +8,7 @@
 //! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one
 //! map line and a counter, and nothing has to be cleared in `p2l`.
 
+pub mod allocation;
 mod cache;
 pub mod cleaners;
 pub mod cold;
@@ -20,16 +21,15 @@ pub mod pacing;
 pub mod placement;
 pub mod rebuild;
 pub mod table;
-pub mod wear;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::geometry::{Divisor, Geometry};
+use allocation::Allocation;
 use groups::OpenGroups;
 pub use table::NO_PAGE;
 use table::PageTable;
-use wear::Allocation;
 
 /// No superblock.
 pub const NO_SUPERBLOCK: u32 = u32::MAX;

@@ -21,6 +21,7 @@ pub mod read_cache;
 pub mod thermal;
 pub mod throttle;
 pub mod wear_budget;
+pub mod wear_leveling;
 pub mod write_caps;
 
 /// Calls a macro with every mechanism: the name of its section, and the type of that.
@@ -41,6 +42,8 @@ macro_rules! mechanisms {
             map_cache: $crate::mechanism::map_cache::MapCacheSection,
             /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
             mapping: $crate::mechanism::mapping::MappingSection,
+            /// Distribution of erases; absent: the superblock erased first comes first, and cold data stays.
+            wear_leveling: $crate::mechanism::wear_leveling::WearLevelingSection,
             /// A cache of blocks with one bit per cell; absent: none.
             pslc: $crate::mechanism::pslc::PslcSection,
             /// Patrol reads, refresh and map flush; absent: none.

@@ -29,12 +29,12 @@ pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
 pub use schema::{Key, Kind, ModelError};
 pub use section::*;
 
+use crate::ftl::allocation::Allocation;
 use crate::ftl::cleaners::VictimScope;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
-use crate::ftl::wear::Allocation;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
 use crate::mechanism::mechanisms;
@@ -85,9 +85,6 @@ macro_rules! model {
                 pub streams: Option<StreamsModel>,
                 /// The map; absent: an entry of it stands for 4 KiB.
                 pub map: Option<MapModel>,
-                /// Distribution of erases; absent: the superblock erased first comes first, and cold data
-                /// stays.
-                pub wear_leveling: Option<WearLevelingModel>,
                 /// Parity over dies; absent: none.
                 pub parity: Option<ParityModel>,
                 /// A compressing controller; absent: data is stored uncompressed.

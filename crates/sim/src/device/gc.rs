@@ -246,7 +246,7 @@ impl<P: Probe> Device<P> {
 
     /// Chooses the next victim; false if none would give room.
     fn begin_victim(&mut self) -> bool {
-        let worn = self.wear_leveling.victim(&self.ftl);
+        let worn = self.mechanisms.wear_leveling.as_mut().and_then(|wear| wear.victim(&self.ftl));
         let other =
             worn.or_else(|| self.victim_to_reorganise()).or_else(|| self.victim_to_reclaim());
         if other.is_none() && !self.may_collect() {

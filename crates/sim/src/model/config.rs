@@ -12,7 +12,6 @@ use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::ftl::placement::{Isolation, Placement};
 use crate::ftl::table::number_bytes;
-use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
 use crate::host::system::HostSystem;
@@ -56,8 +55,6 @@ pub struct Config {
     pub free_low: u32,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: u32,
-    /// Rule for the next erased superblock.
-    pub allocation: Allocation,
     /// The optional features.
     pub options: Options,
     /// Seed of all random choices of the drive.
@@ -83,9 +80,6 @@ macro_rules! options {
                 $(#[doc = $about])*
                 pub $name: Option<<$section as Section>::Plan>,
             )*
-            /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
-            /// there is no limit.
-            pub spread_max: Option<u32>,
             /// Stages between program and drive.
             pub stages: Stages,
             /// Processors of the controller beyond the first.
@@ -123,7 +117,9 @@ impl Config {
     #[must_use]
     pub fn has_cold_stream(&self) -> bool {
         let options = &self.options;
-        options.cold.is_some() || options.spread_max.is_some() || options.idle_sort.is_some()
+        options.cold.is_some()
+            || options.wear_leveling.is_some_and(|wear| wear.spread_max.is_some())
+            || options.idle_sort.is_some()
     }
 
     /// Whether moved data goes to several streams.
@@ -278,7 +274,6 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
     }
     let (scaled_pages, scaled_blocks) = scaled_shape(model, scale);
-    let wear = model.wear_leveling.as_ref();
     Ok(Config {
         nand: nand.timing(&geometry, scaled_pages),
         raw_bytes: u64::from(scaled_blocks)
@@ -296,7 +291,6 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         pacing: gc.pacing.value,
         free_low: gc.free_low.value,
         free_high: gc.free_high.value,
-        allocation: wear.map(|wear| wear.allocation.value).unwrap_or_default(),
         options: options(&check, scale, &geometry)?,
         seed: 0,
         geometry,
@@ -310,7 +304,6 @@ fn options(
     geometry: &Geometry,
 ) -> Result<Options, ModelError> {
     let model = check.model;
-    let wear = model.wear_leveling.as_ref();
     let basis = Basis {
         check: Check { name: &model.name },
         scale,
@@ -328,7 +321,6 @@ fn options(
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
         placement: basis.placement,
-        spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
         stages: Stages {
             host: None,
             pipeline: model.controller.pipeline(),

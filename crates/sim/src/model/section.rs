@@ -9,7 +9,6 @@ pub(super) mod map;
 mod nand;
 pub(super) mod parity;
 mod streams;
-mod wear_leveling;
 
 pub use compression::CompressionModel;
 pub use controller::Controller;
@@ -18,4 +17,3 @@ pub use map::MapModel;
 pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};
 pub use parity::ParityModel;
 pub use streams::StreamsModel;
-pub use wear_leveling::WearLevelingModel;

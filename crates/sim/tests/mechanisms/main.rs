@@ -22,6 +22,6 @@ mod quiet_gc;
 mod read_ahead;
 mod thermal;
 mod throttle;
-mod wear;
 mod wear_budget;
+mod wear_leveling;
 mod write_caps;

@@ -14,9 +14,9 @@ mod groups;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use base::{OpKind, Rng};
+use sim::ftl::allocation::Allocation;
 use sim::ftl::gc::VictimPolicy;
 use sim::ftl::placement::{Isolation, Placement};
-use sim::ftl::wear::Allocation;
 use sim::ftl::{STREAMS, StreamId};
 use sim::host::DeallocateSupport;
 use sim::{Config, Device, PAGE_BYTES, Probe};
@@ -223,14 +223,16 @@ impl Reference {
     /// The necessary next erased superblock.
     fn next_free(&mut self, group: u32) -> Option<u32> {
         let candidates = self.free_of(group);
-        let chosen = match self.config.allocation {
-            Allocation::OldestFirst => *candidates.first()?,
-            Allocation::LeastWorn => {
-                let fewest =
-                    candidates.iter().map(|&superblock| self.erases_of(superblock)).min()?;
-                *candidates.iter().find(|&&superblock| self.erases_of(superblock) == fewest)?
-            }
-        };
+        let chosen =
+            match self.config.options.wear_leveling.map(|wear| wear.allocation).unwrap_or_default()
+            {
+                Allocation::OldestFirst => *candidates.first()?,
+                Allocation::LeastWorn => {
+                    let fewest =
+                        candidates.iter().map(|&superblock| self.erases_of(superblock)).min()?;
+                    *candidates.iter().find(|&&superblock| self.erases_of(superblock) == fewest)?
+                }
+            };
         self.free.retain(|&superblock| superblock != chosen);
         Some(chosen)
     }
@@ -241,7 +243,10 @@ impl Reference {
 
     /// Whether wear alone permits this victim: it is the least worn, and the lead is too large.
     fn is_too_young(&self, superblock: u32) -> bool {
-        let Some(spread_max) = self.config.options.spread_max else { return false };
+        let Some(spread_max) = self.config.options.wear_leveling.and_then(|wear| wear.spread_max)
+        else {
+            return false;
+        };
         let others = 0..Self::first_cache(&self.config);
         let most = others.map(|other| self.erases_of(other)).max().unwrap_or(0);
         let least = self.closed.iter().map(|&closed| self.erases_of(closed)).min();

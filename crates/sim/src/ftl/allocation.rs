@@ -1,10 +1,12 @@
-//! Dynamic wear leveling: the choice of an erased superblock for a stream.
+//! The choice of an erased superblock for a stream.
+//!
+//! Source of `least-worn`: dynamic wear leveling as in every textbook of flash (Gal and Toledo 2005). It cannot reach
+//! superblocks whose data nobody overwrites; see [`crate::mechanism::wear_leveling`]. Test:
+//! `tests/mechanisms/wear_leveling.rs`.
 
 use std::collections::VecDeque;
 
 use serde::Deserialize;
-
-use super::least_worn;
 
 /// Rule for the next erased superblock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
@@ -13,7 +15,7 @@ pub enum Allocation {
     /// The one erased first.
     #[default]
     OldestFirst,
-    /// The one with the fewest erases.
+    /// The one with the fewest erases, the one erased first among equals.
     LeastWorn,
 }
 
@@ -29,7 +31,12 @@ impl Allocation {
     ) -> Option<usize> {
         match self {
             Self::OldestFirst => free.iter().position(|&superblock| is_wanted(superblock)),
-            Self::LeastWorn => least_worn::choose(free, erase_counts, is_wanted),
+            Self::LeastWorn => {
+                let erases = |&(_, superblock): &(usize, u32)| erase_counts[superblock as usize];
+                let all = free.iter().copied().enumerate();
+                let wanted = all.filter(|&(_, superblock)| is_wanted(superblock));
+                wanted.min_by_key(erases).map(|(index, _)| index)
+            }
         }
     }
 }
