@@ -41,7 +41,6 @@ use std::hint::cold_path;
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
-use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::cleaners::{Cleaner, Cleaners};
@@ -88,7 +87,6 @@ pub struct Device<P: Probe = Silent> {
     link: Link,
     buffer: WriteBuffer,
     flushes: Flushes,
-    compressor: Compressor,
     nand: Nand,
     ftl: Ftl,
     pacing: Pacing,
@@ -167,7 +165,6 @@ impl<P: Probe> Device<P> {
             link: Link::new(&config.interface),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
-            compressor: Compressor::new(config.geometry.page_granules),
             nand: Nand::new(
                 &config.geometry,
                 config.nand,

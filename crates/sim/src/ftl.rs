@@ -11,7 +11,6 @@
 pub mod allocation;
 mod cache;
 pub mod cleaners;
-pub mod cold;
 pub mod collector;
 pub mod durability;
 pub mod gc;
@@ -47,7 +46,7 @@ pub enum StreamId {
     /// Valid data moved by garbage collection.
     Gc,
     /// Moved data that the drive expects to stay unchanged, if it separates such data; see
-    /// [`cold`].
+    /// [`crate::mechanism::streams`].
     Cold,
     /// Data from the host that goes to the pSLC cache first; see [`crate::mechanism::pslc`].
     Pslc,

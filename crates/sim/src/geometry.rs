@@ -12,18 +12,16 @@
 //! A host that writes a part of a page makes the drive read the rest and write all of it; see `device/read.rs`.
 //!
 //! On a drive that compresses a physical page is a *granule*: a fraction of a logical page, of which each
-//! logical page takes as many as its data needs; see [`crate::firmware::compression`]. Everything that counts
+//! logical page takes as many as its data needs; see [`crate::mechanism::compression`]. Everything that counts
 //! physical pages counts granules there.
 //!
 //! On a drive with groups of dies superblock S lies on group S mod G, and its units on the dies of that group; see
 //! [`crate::ftl`].
 //!
-//! With parity one unit in every stripe holds no data; see [`crate::geometry::parity`].
+//! With parity one unit in every stripe holds no data; see [`crate::mechanism::parity`].
 //!
 //! Consecutive dies sit on different channels, so that a sequential stream loads all channels
 //! first. A physical page number counts pages over superblocks, units and pages within a unit.
-
-pub mod parity;
 
 use std::ops::Range;
 

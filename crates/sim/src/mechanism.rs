@@ -7,17 +7,20 @@
 
 pub mod basis;
 pub mod cleaning_states;
+pub mod compression;
 pub mod heat_aging;
 pub mod housekeeping;
 pub mod idle_sort;
 pub mod map_cache;
 pub mod mapping;
+pub mod parity;
 pub mod performance_mode;
 pub mod power;
 pub mod pslc;
 pub mod quiet_gc;
 pub mod read_ahead;
 pub mod read_cache;
+pub mod streams;
 pub mod thermal;
 pub mod throttle;
 pub mod wear_budget;
@@ -38,6 +41,8 @@ macro_rules! mechanisms {
             idle_gc: $crate::mechanism::quiet_gc::IdleGcSection,
             /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
             idle_sort: $crate::mechanism::idle_sort::IdleSortSection,
+            /// A stream for cold data; absent: none.
+            streams: $crate::mechanism::streams::StreamsSection,
             /// The part of the map in DRAM; absent: all of it is.
             map_cache: $crate::mechanism::map_cache::MapCacheSection,
             /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
@@ -48,6 +53,8 @@ macro_rules! mechanisms {
             pslc: $crate::mechanism::pslc::PslcSection,
             /// Patrol reads, refresh and map flush; absent: none.
             housekeeping: $crate::mechanism::housekeeping::HousekeepingSection,
+            /// A compressing controller; absent: data is stored uncompressed.
+            compression: $crate::mechanism::compression::CompressionSection,
             /// Power states and energy; absent: no energy is counted.
             power: $crate::mechanism::power::PowerSection,
             /// A cap on sustained host writes; absent: none.

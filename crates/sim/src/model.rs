@@ -31,14 +31,15 @@ pub use section::*;
 
 use crate::ftl::allocation::Allocation;
 use crate::ftl::cleaners::VictimScope;
-use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
 use crate::mechanism::mechanisms;
+use crate::mechanism::parity::ParitySection;
 use crate::mechanism::pslc::WhenFull;
+use crate::mechanism::streams::ColdPolicy;
 use crate::nand::rank::ReadRank;
 use schema::{Field, Value, section};
 
@@ -81,14 +82,10 @@ macro_rules! model {
                 pub buffer: Buffer,
                 /// Garbage collection.
                 pub gc: GcModel,
-                /// A stream for cold data; absent: none.
-                pub streams: Option<StreamsModel>,
                 /// The map; absent: an entry of it stands for 4 KiB.
                 pub map: Option<MapModel>,
                 /// Parity over dies; absent: none.
-                pub parity: Option<ParityModel>,
-                /// A compressing controller; absent: data is stored uncompressed.
-                pub compression: Option<CompressionModel>,
+                pub parity: Option<ParitySection>,
                 $(
                     $(#[doc = $about])*
                     pub $name: Option<$section>,

@@ -243,8 +243,10 @@ impl<P: Probe> Device<P> {
 
     #[inline(never)]
     fn place_compressed(&mut self, stream: StreamId, logical: u64, data: Data) {
-        let granules = self.compressor.granules(data);
-        self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
+        let whole = self.geometry().page_granules;
+        let compressor = self.mechanisms.compression.as_mut();
+        let granules = compressor.map_or(whole, |compressor| compressor.granules(data));
+        self.totals.saved_pages += u64::from(whole - granules);
         self.place_granules(stream, logical, granules);
     }
 

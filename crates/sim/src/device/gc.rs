@@ -326,7 +326,7 @@ impl<P: Probe> Device<P> {
         if self.cleaners.is_some() {
             return StreamId::COLLECTED[self.group_at_hand() as usize];
         }
-        match self.config.options.cold {
+        match self.mechanisms.streams {
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
             None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,
             None => StreamId::Gc,

@@ -4,10 +4,9 @@ use base::Ratio;
 
 use super::check::CrossCheck;
 use super::schema::{Check, Field};
-use super::section::{compression, map, parity};
+use super::section::map;
 use super::{Model, ModelError};
 use crate::ftl::cleaners::{CLEANING_GROUPS_MAX, VictimScope};
-use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::ftl::placement::{Isolation, Placement};
@@ -72,8 +71,6 @@ macro_rules! options {
             pub quantum: Option<Quantum>,
             /// The limit of the host's writes under `rate` pacing, or `None` under others.
             pub write_rate: Option<Throttle>,
-            /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
-            pub cold: Option<ColdPolicy>,
             /// Placement handles, or `None` if all data of the host goes to one stream.
             pub placement: Option<Placement>,
             $(
@@ -117,7 +114,7 @@ impl Config {
     #[must_use]
     pub fn has_cold_stream(&self) -> bool {
         let options = &self.options;
-        options.cold.is_some()
+        options.streams.is_some()
             || options.wear_leveling.is_some_and(|wear| wear.spread_max.is_some())
             || options.idle_sort.is_some()
     }
@@ -319,7 +316,6 @@ fn options(
         },
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
-        cold: model.streams.as_ref().map(|streams| streams.cold.value),
         placement: basis.placement,
         stages: Stages {
             host: None,
@@ -443,7 +439,8 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
     let nand = &model.nand;
     let (pages_per_block, blocks) = scaled_shape(model, scale);
     let dies = nand.channels.value * nand.dies_per_channel.value;
-    let page_granules = compression::page_granules(check)?;
+    let page_granules =
+        optional(&model.compression, |section| section.page_granules(check))?.unwrap_or(1);
     let page_bytes = map::page_bytes(check)?;
     let physical_page_bytes = u64::from(page_bytes / page_granules);
     let unit_pages = check.unit_pages(physical_page_bytes)?;
@@ -489,7 +486,8 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         page_bytes,
         unit_pages,
         superblock_units: superblock_units as u32,
-        stripe_units: parity::stripe_units(check, dies)?,
+        stripe_units: optional(&model.parity, |parity| parity.stripe_units(check, dies))?
+            .unwrap_or(0),
         superblocks: (blocks - reserved) * die_groups,
         logical_pages,
         page_number_bytes: 0,
@@ -502,7 +500,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         pslc.shape(check, &mut geometry, block_counts(model, scale), kept)?;
     }
     geometry.page_number_bytes = number_bytes(geometry.physical_pages());
-    compression::superblock_holds_gaps(check, &geometry)?;
+    optional(&model.compression, |section| section.superblock_holds_gaps(check, &geometry))?;
     // Units are numbered beyond those of the data.
     let reserved = u64::from(reserved) * u64::from(die_groups);
     if superblock_units * (u64::from(geometry.superblocks) + reserved) > u32::MAX.into() {

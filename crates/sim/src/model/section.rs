@@ -2,18 +2,12 @@
 //! parameters.
 
 mod background;
-pub(super) mod compression;
 mod controller;
 mod interface;
 pub(super) mod map;
 mod nand;
-pub(super) mod parity;
-mod streams;
 
-pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind};
 pub use map::MapModel;
 pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};
-pub use parity::ParityModel;
-pub use streams::StreamsModel;

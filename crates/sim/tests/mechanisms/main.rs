@@ -5,7 +5,6 @@
 mod common;
 
 mod cleaning_states;
-mod cold;
 mod compression;
 mod housekeeping;
 mod idle_sort;
@@ -20,6 +19,7 @@ mod power;
 mod pslc;
 mod quiet_gc;
 mod read_ahead;
+mod streams;
 mod thermal;
 mod throttle;
 mod wear_budget;

@@ -179,8 +179,11 @@ impl Reference {
             return;
         }
         let was_moved = StreamId::MOVED.contains(&writer);
-        let is_cold =
-            if self.config.options.cold.is_some() { was_moved } else { writer == StreamId::Cold };
+        let is_cold = if self.config.options.streams.is_some() {
+            was_moved
+        } else {
+            writer == StreamId::Cold
+        };
         let wanted = match self.config.options.placement {
             Some(Placement { isolation: Isolation::Persistent, .. }) => same_handle(writer),
             _ if self.is_apart() => self.stream_of_group(from),

@@ -9,8 +9,72 @@
 //! `tests/mechanisms/compression.rs`, `tests/reference/`.
 
 use base::Data;
+use base::facts::Sourced;
 
-use crate::geometry::PAGE_BYTES;
+use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::model::schema::{Check, ModelError, section};
+
+section! {
+    /// A compressing controller.
+    pub struct CompressionSection {
+        /// Size of a granule: 512, 1024 or 2048. Compressed pages take whole granules.
+        pub granule_bytes: Sourced<u32>,
+    }
+}
+
+/// Sizes of compressed pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct CompressionPlan {
+    /// Granules of an incompressible page.
+    pub page_granules: u32,
+}
+
+impl CompressionSection {
+    /// Physical pages of a logical one.
+    pub(crate) fn page_granules(&self, check: &Check<'_>) -> Result<u32, ModelError> {
+        let bytes = self.granule_bytes.value;
+        if [512, 1024, 2048].contains(&bytes) {
+            return Ok(PAGE_BYTES as u32 / bytes);
+        }
+        check.fail("compression.granule_bytes", bytes, "it must be 512, 1024 or 2048")
+    }
+
+    /// Pages of different sizes leave gaps, which may take only a small share of a superblock.
+    pub(crate) fn superblock_holds_gaps(
+        &self,
+        check: &Check<'_>,
+        geometry: &Geometry,
+    ) -> Result<(), ModelError> {
+        let unit_pages = geometry.unit_pages + geometry.relocation_slack_pages();
+        let needed = 4 * unit_pages.max(geometry.gap_pages());
+        if geometry.superblock_data_pages() >= needed {
+            return Ok(());
+        }
+        let rule = format!(
+            "compressed pages need superblocks of {needed} granules, and one has {}; take larger granules \
+             or longer blocks",
+            geometry.superblock_data_pages()
+        );
+        check.fail("compression.granule_bytes", self.granule_bytes.value, &rule)
+    }
+}
+
+impl Section for CompressionSection {
+    type Plan = CompressionPlan;
+
+    fn resolve(&self, basis: &Basis<'_>) -> Result<CompressionPlan, ModelError> {
+        Ok(CompressionPlan { page_granules: basis.geometry.page_granules })
+    }
+}
+
+impl Plan for CompressionPlan {
+    type State = Compressor;
+
+    fn begin(self, _: &Geometry, _: usize) -> Compressor {
+        Compressor::new(self.page_granules)
+    }
+}
 
 /// Divides compressed pages into granules.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -22,7 +86,7 @@ pub struct Compressor {
 }
 
 impl Compressor {
-    /// A compressor for pages of this number of granules; 1 is a drive that does not compress.
+    /// A compressor for pages of this number of granules.
     #[must_use]
     pub fn new(page_granules: u32) -> Self {
         Self { page_granules, granule_bytes: PAGE_BYTES as u32 / page_granules, carry_bytes: 0 }

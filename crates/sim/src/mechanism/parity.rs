@@ -10,7 +10,31 @@
 //!
 //! Everything here is a function of the geometry: placement asks once per unit.
 
+use base::facts::Sourced;
+
 use crate::geometry::Geometry;
+use crate::model::schema::{Check, ModelError, section};
+
+section! {
+    /// Parity over dies (RAIN, RAISE).
+    pub struct ParitySection {
+        /// Units in a stripe, the parity unit included; divides the number of dies.
+        pub stripe_units: Sourced<u32>,
+    }
+}
+
+impl ParitySection {
+    /// Units in a stripe. Each unit of a stripe is on another die; otherwise the loss of one die could take two of its
+    /// units.
+    pub(crate) fn stripe_units(&self, check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
+        let units = self.stripe_units.value;
+        if units >= 2 && dies.is_multiple_of(units) {
+            return Ok(units);
+        }
+        let rule = format!("it must be at least 2 and divide the number of dies, {dies}");
+        check.fail("parity.stripe_units", units, &rule)
+    }
+}
 
 impl Geometry {
     /// Place of the parity unit within a stripe of the superblock.
