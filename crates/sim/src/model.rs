@@ -40,6 +40,7 @@ use crate::mechanism::mechanisms;
 use crate::mechanism::parity::ParitySection;
 use crate::mechanism::pslc::WhenFull;
 use crate::mechanism::streams::ColdPolicy;
+use crate::nand::aging::past::AgeSection;
 use crate::nand::rank::ReadRank;
 use schema::{Field, Value, section};
 
@@ -77,7 +78,7 @@ macro_rules! model {
                 /// NAND array.
                 pub nand: NandModel,
                 /// Past of the drive; absent: it is new.
-                pub age: Option<AgeModel>,
+                pub age: Option<AgeSection>,
                 /// Write buffer.
                 pub buffer: Buffer,
                 /// Garbage collection.
@@ -104,36 +105,6 @@ section! {
         pub write_bytes: Sourced<u64> [PAGE_BYTES, 1 << 43],
         /// Whether capacitors make an acknowledged write safe: a flush then costs nothing.
         pub power_loss_protected: Sourced<bool>,
-    }
-}
-
-section! {
-    /// Garbage collection.
-    pub struct GcModel {
-        /// Rule for the choice of the superblock.
-        pub policy: Sourced<VictimPolicy>,
-        /// Superblocks that some policies examine (d-choices, windowed-greedy).
-        pub candidates: Sourced<u32> [1, 1 << 20],
-        /// Superblocks among which a victim is chosen; absent: all.
-        pub victims: Option<Sourced<VictimScope>>,
-        /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
-        pub handle_isolation: Option<Sourced<Isolation>>,
-        /// Rank of the host's reads against cleaning on a die; absent: `first`.
-        pub host_reads: Option<Sourced<ReadRank>>,
-        /// Rule for the time.
-        pub pacing: Sourced<PacingKind>,
-        /// Number of erased superblocks below which the host waits.
-        pub free_low: Sourced<u32> [2, 1 << 20],
-        /// Superblocks of writable space at which collection starts or stops.
-        pub free_high: Sourced<u32>,
-        /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
-        pub rate_iops: Option<Sourced<u64>> [1, 1_000_000_000],
-        /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
-        pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
-        /// Owed data that moves as one burst; absent: it moves at once.
-        pub quantum_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 43],
-        /// Share of cleaning in a burst; absent: all.
-        pub duty_percent: Option<Sourced<u32>> [1, 100],
     }
 }
 

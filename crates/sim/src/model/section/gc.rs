@@ -1,13 +1,47 @@
-//! `gc.quantum_bytes` and `gc.duty_percent`: cleaning in bursts. `gc.rate_iops` and `gc.rate_burst_bytes`: cleaning
-//! ahead of a constant rate.
+//! `[gc]`: garbage collection, its pace and its bursts.
 
 use base::Ratio;
 
+use crate::ftl::cleaners::VictimScope;
+use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
+use crate::ftl::placement::Isolation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::mechanism::throttle::Throttle;
 use crate::model::check::CrossCheck;
-use crate::model::{GcModel, ModelError};
+use crate::model::schema::section;
+use crate::model::{ModelError, Sourced};
+use crate::nand::rank::ReadRank;
+
+section! {
+    /// Garbage collection.
+    pub struct GcModel {
+        /// Rule for the choice of the superblock.
+        pub policy: Sourced<VictimPolicy>,
+        /// Superblocks that some policies examine (d-choices, windowed-greedy).
+        pub candidates: Sourced<u32> [1, 1 << 20],
+        /// Superblocks among which a victim is chosen; absent: all.
+        pub victims: Option<Sourced<VictimScope>>,
+        /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
+        pub handle_isolation: Option<Sourced<Isolation>>,
+        /// Rank of the host's reads against cleaning on a die; absent: `first`.
+        pub host_reads: Option<Sourced<ReadRank>>,
+        /// Rule for the time.
+        pub pacing: Sourced<PacingKind>,
+        /// Number of erased superblocks below which the host waits.
+        pub free_low: Sourced<u32> [2, 1 << 20],
+        /// Superblocks of writable space at which collection starts or stops.
+        pub free_high: Sourced<u32>,
+        /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
+        pub rate_iops: Option<Sourced<u64>> [1, 1_000_000_000],
+        /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
+        pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
+        /// Owed data that moves as one burst; absent: it moves at once.
+        pub quantum_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 43],
+        /// Share of cleaning in a burst; absent: all.
+        pub duty_percent: Option<Sourced<u32>> [1, 100],
+    }
+}
 
 impl GcModel {
     /// The bursts, or `None` if the model has none. A smaller drive has smaller ones, so that as many of them make

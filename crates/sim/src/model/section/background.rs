@@ -1,3 +1,0 @@
-//! Sections for work that no command asks for.
-
-mod quantum;
