@@ -43,11 +43,11 @@ use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 use crate::events::NEVER;
 use crate::firmware::flush::Flushes;
 use crate::firmware::write_buffer::WriteBuffer;
-use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Bursts, Pacing};
+use crate::ftl::reclaim_groups::{GroupGc, ReclaimGroups};
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry};
 use crate::host::commands::Commands;
@@ -93,8 +93,8 @@ pub struct Device<P: Probe = Silent> {
     bursts: Option<Bursts>,
     victims: VictimSelector,
     collector: Collector,
-    /// The cleaning of the other groups, if they clean each for itself.
-    cleaners: Option<Box<Cleaners>>,
+    /// Garbage collection of the other reclaim groups, or `None` if there is only one.
+    reclaim_groups: Option<Box<ReclaimGroups>>,
     programs: StreamPrograms,
     by_dies: Divisor,
     programmed: ProgrammedUnits,
@@ -148,7 +148,8 @@ impl<P: Probe> Device<P> {
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
-        let (Cleaner { collector, pacing, bursts }, cleaners) = gc::groups::cleaners(&config);
+        let (GroupGc { collector, pacing, bursts }, reclaim_groups) =
+            gc::reclaim_groups::new_groups(&config);
         let mut device = Self {
             now_ns: 0,
             commands: Commands::new(queue_depth),
@@ -176,7 +177,7 @@ impl<P: Probe> Device<P> {
             bursts,
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector,
-            cleaners,
+            reclaim_groups,
             programs: StreamPrograms::default(),
             by_dies: Divisor::new(config.geometry.dies),
             programmed: ProgrammedUnits::new(units),

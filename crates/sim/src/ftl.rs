@@ -10,7 +10,6 @@
 
 pub mod allocation;
 mod cache;
-pub mod cleaners;
 pub mod collector;
 pub mod durability;
 pub mod gc;
@@ -19,6 +18,7 @@ mod groups;
 pub mod pacing;
 pub mod placement;
 pub mod rebuild;
+pub mod reclaim_groups;
 pub mod table;
 
 use std::collections::VecDeque;
@@ -348,12 +348,12 @@ impl Ftl {
         true
     }
 
-    /// The next erased superblock, of this group of dies if it has one; of no other where each cleans for itself.
+    /// The next erased superblock, of this group of dies if it has one; of no other if the group is a reclaim group.
     fn take_free(&mut self, group: Option<u32>) -> Option<u32> {
         let is_of_group = |superblock: u32| {
             group.is_none_or(|group| superblock % self.geometry.die_groups == group)
         };
-        let is_alone = self.geometry.cleaning_groups > 1;
+        let is_alone = self.geometry.reclaim_groups > 1;
         let any = || self.allocation.choose(&self.free, &self.erase_counts, |_| !is_alone);
         let index =
             self.allocation.choose(&self.free, &self.erase_counts, is_of_group).or_else(any)?;
@@ -365,7 +365,7 @@ impl Ftl {
     #[inline]
     fn count_free(&mut self, superblock: u32, more: i32) {
         if let Some(groups) = &mut self.groups {
-            groups.count_free(self.geometry.cleaning_group(superblock), more);
+            groups.count_free(self.geometry.reclaim_group(superblock), more);
         }
     }
 

@@ -75,8 +75,8 @@ pub struct Geometry {
     pub dies: u32,
     /// Groups of neighbouring dies, each with superblocks of its own; 1: superblocks lie on all dies.
     pub die_groups: u32,
-    /// Those of them that clean each for itself: all, or 1 where one victim is chosen among all superblocks.
-    pub cleaning_groups: u32,
+    /// Reclaim groups, each with victims of its own: all of them, or 1 where one victim is chosen among all superblocks.
+    pub reclaim_groups: u32,
     /// Bytes of a logical page, a power of two from [`PAGE_BYTES`] on.
     pub page_bytes: u32,
     /// Pages in one multi-plane program.
@@ -212,16 +212,16 @@ impl Geometry {
         self.dies / self.die_groups
     }
 
-    /// The group that cleans a superblock.
+    /// The reclaim group of a superblock.
     #[inline]
     #[must_use]
-    pub const fn cleaning_group(&self, superblock: u32) -> u32 {
-        superblock % self.cleaning_groups
+    pub const fn reclaim_group(&self, superblock: u32) -> u32 {
+        superblock % self.reclaim_groups
     }
 
-    /// The superblocks that a group cleans.
-    pub fn cleaned_by(&self, group: u32) -> impl Iterator<Item = u32> + use<> {
-        (group..self.superblocks).step_by(self.cleaning_groups as usize)
+    /// The superblocks of a reclaim group.
+    pub fn superblocks_of_group(&self, group: u32) -> impl Iterator<Item = u32> + use<> {
+        (group..self.superblocks).step_by(self.reclaim_groups as usize)
     }
 
     /// The dies of a superblock.
@@ -260,7 +260,7 @@ impl Geometry {
             channels: 1,
             dies: 1,
             die_groups: 1,
-            cleaning_groups: 1,
+            reclaim_groups: 1,
             page_bytes: PAGE_BYTES as u32,
             unit_pages: 4,
             superblock_units: 4,

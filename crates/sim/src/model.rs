@@ -30,10 +30,10 @@ pub use schema::{Key, Kind, ModelError};
 pub use section::*;
 
 use crate::ftl::allocation::Allocation;
-use crate::ftl::cleaners::VictimScope;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
+use crate::ftl::reclaim_groups::VictimScope;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
 use crate::mechanism::mechanisms;

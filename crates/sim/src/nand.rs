@@ -196,7 +196,7 @@ impl Nand {
         let is_read = job.is_host_read() || job.is_read_ahead();
         let state = &mut self.dies[die as usize];
         let others = &mut state.others;
-        let is_behind = is_read && self.read_rank.queue_behind_cleaning(others, job);
+        let is_behind = is_read && self.read_rank.queue_behind_gc(others, job);
         if is_behind {
             // It has its place.
         } else if job.is_host_read() {

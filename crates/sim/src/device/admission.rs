@@ -110,7 +110,7 @@ impl<P: Probe> Device<P> {
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.buffer.room_pages();
         if buffer_room_pages < page_granules
-            || self.cleaners.is_none() && self.is_host_held_back()
+            || self.reclaim_groups.is_none() && self.is_host_held_back()
             || !self.have_buckets_page()
             || !self.budget_is_open()
         {
@@ -127,7 +127,7 @@ impl<P: Probe> Device<P> {
         if !self.is_open_past_cache(stream) {
             return None;
         }
-        let room_pages = if self.cleaners.is_some() {
+        let room_pages = if self.reclaim_groups.is_some() {
             self.room_in_any_group(stream)
         } else {
             self.room_pages(stream)
@@ -263,7 +263,7 @@ impl<P: Probe> Device<P> {
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);
         let superblock_units = self.geometry().superblock_units;
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.in_group_of(unit / superblock_units, |device| {
                 device.note_host_unit();
                 device.owe_for_unit();

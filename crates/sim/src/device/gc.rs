@@ -1,7 +1,7 @@
 //! The drive with its garbage: the times of collection, its reads, the places of pages, its erases.
 
-pub(super) mod groups;
 mod priority;
+pub(super) mod reclaim_groups;
 
 use super::Device;
 use crate::ftl::pacing::Level;
@@ -35,7 +35,7 @@ impl<P: Probe> Device<P> {
     /// Pages with room in the open superblocks of a stream, of the group at hand.
     #[inline]
     fn room_at_hand(&self, stream: StreamId) -> u32 {
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.ftl.stream_room_in(stream, self.group_at_hand());
         }
         self.ftl.stream_room_pages(stream)
@@ -44,7 +44,7 @@ impl<P: Probe> Device<P> {
     /// Erased superblocks available to a stream of data, of the group at hand.
     #[inline]
     pub(super) fn free_superblocks(&self) -> u32 {
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.ftl.free_in(self.group_at_hand());
         }
         self.ftl.free.len() as u32
@@ -93,7 +93,7 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
         self.note_free();
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.collect_in_groups();
         }
         self.collect_at_hand()
@@ -174,7 +174,7 @@ impl<P: Probe> Device<P> {
     fn victim_for_room(&mut self) -> Option<u32> {
         let level = self.level();
         let geometry = self.geometry();
-        let of_streams = OPEN_SUPERBLOCKS * geometry.die_groups / geometry.cleaning_groups;
+        let of_streams = OPEN_SUPERBLOCKS * geometry.die_groups / geometry.reclaim_groups;
         let open = of_streams + self.config.more_open_superblocks();
         let enough = u64::from(self.config.free_high + open);
         let is_coming = level.writable_pages >= enough * u64::from(level.superblock_pages);
@@ -210,7 +210,7 @@ impl<P: Probe> Device<P> {
     fn victim_to_reclaim(&mut self) -> Option<u32> {
         let is_closed = |&&due: &&u32| {
             self.ftl.states[due as usize] == SuperblockState::Closed
-                && self.geometry().cleaning_group(due) == self.group_at_hand()
+                && self.geometry().reclaim_group(due) == self.group_at_hand()
         };
         let due = self.nand.due_for_reclaim().iter().find(is_closed).copied()?;
         self.has_room_to_tidy().then_some(due)
@@ -323,7 +323,7 @@ impl<P: Probe> Device<P> {
         if let Some(placement) = self.config.options.placement {
             return placement.stream_of_move(&self.ftl, superblock);
         }
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return StreamId::COLLECTED[self.group_at_hand() as usize];
         }
         match self.mechanisms.streams {

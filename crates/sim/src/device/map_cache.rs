@@ -10,7 +10,7 @@ use base::OpKind;
 use super::Device;
 use super::timers::Timer;
 use crate::ftl::StreamId;
-use crate::mechanism::map_cache::{Found, MapCache};
+use crate::mechanism::map_cache::{Location, MapCache};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
@@ -44,9 +44,9 @@ impl<P: Probe> Device<P> {
         for segment in segments.into_iter().flatten() {
             let Some(cache) = &mut self.mechanisms.map_cache else { break };
             match cache.look_up(segment, tag.is_none()) {
-                Found::Dram => {}
-                Found::Host => is_in_host = true,
-                Found::Nand => self.read_segment(segment, tag),
+                Location::Dram => {}
+                Location::Host => is_in_host = true,
+                Location::Nand => self.read_segment(segment, tag),
             }
         }
         is_in_host
@@ -115,7 +115,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn write_segments(&mut self) -> bool {
         while self.mechanisms.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
             let stream = self.segment_stream();
-            let room_pages = match &self.cleaners {
+            let room_pages = match &self.reclaim_groups {
                 Some(_) => self.room_in_any_group(stream),
                 None if self.collector.owes_much() => 0,
                 None => self.room_pages(stream),

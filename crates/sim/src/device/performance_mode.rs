@@ -3,7 +3,7 @@
 use super::Device;
 use super::timers::Timer;
 use crate::ftl::StreamId;
-use crate::mechanism::performance_mode::{FastWrites, Opened, oldest_fast};
+use crate::mechanism::performance_mode::{FastWrites, WriteMode, oldest_fast};
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -15,9 +15,9 @@ impl<P: Probe> Device<P> {
             return;
         };
         match mode.opened(&self.ftl, fast) {
-            Opened::Fast => fast.insert(self.ftl.stream(StreamId::Host).superblock),
-            Opened::Normal => {}
-            Opened::Reorganise => {
+            WriteMode::Fast => fast.insert(self.ftl.stream(StreamId::Host).superblock),
+            WriteMode::Normal => {}
+            WriteMode::Reorganise => {
                 if !self.timers.is_set(Timer::Reorganise) {
                     mode.begin(self.now_ns);
                     self.timers.set(Timer::Reorganise, self.now_ns);

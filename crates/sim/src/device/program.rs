@@ -100,7 +100,7 @@ impl<P: Probe> Device<P> {
     /// does.
     pub(super) fn moved_programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         if self.programmed(unit, stream, sequence) {
-            if self.cleaners.is_some() {
+            if self.reclaim_groups.is_some() {
                 return self.erase_durable_victims_of(self.ftl.group_of_moved(stream));
             }
             self.erase_durable_victims();

@@ -25,7 +25,7 @@ impl<P: Probe> Device<P> {
             return;
         }
         let is_moving = |device: &mut Self| device.collect_while_idle(idle);
-        let mut groups = 0..self.geometry().cleaning_groups;
+        let mut groups = 0..self.geometry().reclaim_groups;
         let _ = groups.any(|group| self.in_group(group, is_moving));
     }
 

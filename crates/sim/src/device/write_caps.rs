@@ -6,7 +6,7 @@ use base::OpKind;
 
 use super::Device;
 use super::timers::Timer;
-use crate::mechanism::cleaning_states::CleaningStates;
+use crate::mechanism::cleaning_states::GcStates;
 use crate::mechanism::write_caps::WriteCaps;
 use crate::probe::Probe;
 
@@ -36,7 +36,7 @@ impl<P: Probe> Device<P> {
     fn is_held(&mut self, tag: u32) -> bool {
         let Some(caps) = &mut self.mechanisms.write_caps else { return false };
         let state_ns =
-            self.mechanisms.cleaning_states.as_ref().map_or(0, CleaningStates::random_command_ns);
+            self.mechanisms.cleaning_states.as_ref().map_or(0, GcStates::random_command_ns);
         caps.hold(tag, &self.commands[tag], self.now_ns, state_ns)
     }
 

@@ -26,7 +26,7 @@ pub struct Sequences {
 
 /// The stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Followed {
+pub enum Continuation {
     /// It continues this one.
     Continues(usize),
     /// It begins a new one in the place of that.
@@ -42,21 +42,25 @@ impl Sequences {
     }
 
     /// The next command covers these bytes.
-    pub fn follow(&mut self, bytes: &Range<u64>) -> Followed {
+    pub fn follow(&mut self, bytes: &Range<u64>) -> Continuation {
         self.commands += 1;
         let last = Last { end_bytes: bytes.end, number: self.commands };
         let continued = self.streams.iter().position(|stream| stream.end_bytes == bytes.start);
         let oldest = || (0..).zip(&self.streams).min_by_key(|(_, stream)| stream.number);
         let index = continued.or_else(|| oldest().map(|(index, _)| index)).unwrap_or(0);
         self.streams[index] = last;
-        if continued.is_some() { Followed::Continues(index) } else { Followed::Begins(index) }
+        if continued.is_some() {
+            Continuation::Continues(index)
+        } else {
+            Continuation::Begins(index)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Followed::{Begins, Continues};
+    use Continuation::{Begins, Continues};
 
     #[test]
     fn as_many_streams_are_followed_as_there_is_room_for() {

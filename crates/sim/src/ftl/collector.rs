@@ -42,7 +42,7 @@ impl Victim {
 
 /// An erase in progress.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Erasing {
+struct SuperblockErase {
     superblock: u32,
     dies_left: u32,
 }
@@ -61,7 +61,7 @@ pub struct Collector {
     victims: Vec<Victim>,
     /// Whether all pages of one of them are placed: queried with every unit, so it is stored.
     is_any_placed: bool,
-    erasing: VecDeque<Erasing>,
+    erasing: VecDeque<SuperblockErase>,
     owed_pages: u64,
     top_up: Option<StreamId>,
     /// Valid pages that idle collection or a refresh may move now; less than none where a unit held more than that.
@@ -80,7 +80,7 @@ impl Collector {
     pub fn new(geometry: &Geometry) -> Self {
         let slack_pages = geometry.relocation_slack_pages();
         let unit_pages_max = geometry.unit_pages + slack_pages;
-        let dies = geometry.dies / geometry.cleaning_groups;
+        let dies = geometry.dies / geometry.reclaim_groups;
         let parallel = UNITS_PER_DIE * dies * unit_pages_max;
         Self {
             superblock_units: geometry.superblock_units,
@@ -368,7 +368,7 @@ impl Collector {
         let index = self.victims.iter().position(ready)?;
         let victim = self.victims.remove(index);
         self.is_any_placed = self.victims.iter().any(|victim| victim.is_placed(superblock_units));
-        self.erasing.push_back(Erasing { superblock: victim.superblock, dies_left: dies });
+        self.erasing.push_back(SuperblockErase { superblock: victim.superblock, dies_left: dies });
         Some(victim.superblock)
     }
 

@@ -75,7 +75,7 @@ impl VictimSelector {
         self.select_in(ftl, 0)
     }
 
-    /// The same among the superblocks of one of the groups that clean each for itself.
+    /// The same among the superblocks of a reclaim group.
     #[must_use]
     pub fn select_in(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
         let emptiest = greedy::select(ftl, group)?;
@@ -103,6 +103,6 @@ impl VictimSelector {
 /// All superblocks of a group that may be collected.
 fn closed(ftl: &Ftl, group: u32) -> impl Iterator<Item = u32> + '_ {
     ftl.geometry
-        .cleaned_by(group)
+        .superblocks_of_group(group)
         .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed)
 }

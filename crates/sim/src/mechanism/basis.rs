@@ -4,7 +4,7 @@ use base::Ratio;
 
 use crate::ftl::placement::Placement;
 use crate::geometry::Geometry;
-use crate::model::schema::{Check, Field, Found, ModelError};
+use crate::model::schema::{Check, Entry, Field, ModelError};
 
 /// The rest of a drive, as far as mechanisms depend on it.
 pub struct Basis<'a> {
@@ -25,8 +25,8 @@ impl Basis<'_> {
     /// The number under a dotted name, or `None` if the model has none.
     pub(crate) fn number(&self, key: &str) -> Option<u64> {
         match self.model.find(key)? {
-            Found::Number(number) => Some(number),
-            Found::Other => None,
+            Entry::Number(number) => Some(number),
+            Entry::Other => None,
         }
     }
 }

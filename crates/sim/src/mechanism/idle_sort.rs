@@ -80,7 +80,7 @@ impl Plan for IdleSort {
 }
 
 /// A page in NAND: its number for the host, and its place.
-type Stored = (u64, u64);
+type StoredPage = (u64, u64);
 
 /// The round of a drive over its LBAs, and the stretch in hand.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -92,7 +92,7 @@ pub struct Sorter {
     next_stretch: u32,
     stretches_left: u32,
     /// Pages of the stretch in hand that can move, by LBA.
-    pages: Vec<Stored>,
+    pages: Vec<StoredPage>,
     /// Reads of stretches that have not ended.
     reads: u32,
 }
@@ -160,7 +160,7 @@ impl Sorter {
         let first = u64::from(self.next_stretch) * stretch_pages;
         let end = (first + stretch_pages).min(ftl.geometry.logical_pages);
         let place = |logical: u64| (logical, ftl.l2p.get(logical));
-        let is_in_nand = |&(_, physical): &Stored| {
+        let is_in_nand = |&(_, physical): &StoredPage| {
             physical != NO_PAGE && programmed.contains(ftl.unit_of(physical))
         };
         self.pages.clear();
@@ -187,7 +187,7 @@ impl Sorter {
 
     /// The parts of the stretch in hand that one read each takes, as (unit, pages of it).
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        let unit = |&(_, physical): &Stored| (physical / u64::from(self.unit_pages)) as u32;
+        let unit = |&(_, physical): &StoredPage| (physical / u64::from(self.unit_pages)) as u32;
         let runs = self.pages.chunk_by(move |one, next| unit(one) == unit(next));
         runs.map(move |run| (unit(&run[0]), run.len() as u32))
     }
@@ -205,14 +205,14 @@ impl Sorter {
 
     /// The pages of the stretch in hand, by LBA.
     #[must_use]
-    pub fn pages(&self) -> &[Stored] {
+    pub fn pages(&self) -> &[StoredPage] {
         &self.pages
     }
 }
 
 /// Whether a page is still at its place, and neither cached nor collected there.
 #[must_use]
-pub fn can_move(ftl: &Ftl, (logical, physical): Stored) -> bool {
+pub fn can_move(ftl: &Ftl, (logical, physical): StoredPage) -> bool {
     let superblock = ftl.superblock_of(physical);
     let is_kept =
         matches!(ftl.states[superblock as usize], SuperblockState::Open | SuperblockState::Closed);

@@ -122,7 +122,7 @@ impl Plan for MapCacheShape {
 
 /// The place in which a segment was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Location {
     /// In DRAM, or on its way out of it.
     Dram,
     /// In the host's memory.
@@ -134,11 +134,11 @@ pub enum Found {
 /// Counts of hits and misses so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lookups {
-    /// Found in DRAM.
+    /// Location in DRAM.
     pub dram: u64,
-    /// Found in the host's memory.
+    /// Location in the host's memory.
     pub host: u64,
-    /// Found in neither.
+    /// Location in neither.
     pub nand: u64,
 }
 
@@ -240,12 +240,12 @@ impl MapCache {
     }
 
     /// Looks a segment up, to change an entry in it or not, and says where it was; it is in DRAM from now on.
-    pub fn look_up(&mut self, number: u32, changes: bool) -> Found {
+    pub fn look_up(&mut self, number: u32, changes: bool) -> Location {
         let found = self.take(number);
         match found {
-            Found::Dram => self.lookups.dram += 1,
-            Found::Host => self.lookups.host += 1,
-            Found::Nand => self.lookups.nand += 1,
+            Location::Dram => self.lookups.dram += 1,
+            Location::Host => self.lookups.host += 1,
+            Location::Nand => self.lookups.nand += 1,
         }
         self.segments[number as usize].is_changed |= changes;
         if let Some(oldest) = self.put(number, Place::Dram)
@@ -337,13 +337,13 @@ impl MapCache {
     }
 
     /// Takes a segment from its place.
-    fn take(&mut self, number: u32) -> Found {
+    fn take(&mut self, number: u32) -> Location {
         let Segment { newer, older, place, .. } = self.segments[number as usize];
         let (found, level) = match place {
-            Place::Nand => return Found::Nand,
-            Place::Leaving => return Found::Dram,
-            Place::Dram => (Found::Dram, &mut self.dram),
-            Place::Host => (Found::Host, &mut self.host),
+            Place::Nand => return Location::Nand,
+            Place::Leaving => return Location::Dram,
+            Place::Dram => (Location::Dram, &mut self.dram),
+            Place::Host => (Location::Host, &mut self.host),
         };
         level.count -= 1;
         self.segments[newer as usize].older = older;
@@ -419,7 +419,7 @@ impl MapCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Found::{Dram, Host, Nand};
+    use Location::{Dram, Host, Nand};
 
     fn cache(dram_segments: u32, host_segments: u32) -> MapCache {
         let shape = MapCacheShape {
@@ -450,7 +450,7 @@ mod tests {
         cache.look_up(1, true);
         assert_eq!(cache.take_leaving(), None, "segment 0 was only read");
         cache.look_up(2, false);
-        // Found again before it was written, it still has to be when it leaves for good.
+        // Location again before it was written, it still has to be when it leaves for good.
         assert_eq!(cache.look_up(1, false), Dram);
         assert!(!cache.is_any_leaving() && cache.take_leaving().is_none());
         cache.look_up(3, true);

@@ -90,7 +90,7 @@ impl Plan for PerformanceMode {
 
 /// Kind of writing for the superblock that the host stream has opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opened {
+pub enum WriteMode {
     /// Fast.
     Fast,
     /// Normal.
@@ -170,7 +170,7 @@ impl FastWrites {
     }
 
     /// The host stream has opened a superblock.
-    pub fn opened(&mut self, ftl: &Ftl, fast: &FastSuperblocks) -> Opened {
+    pub fn opened(&mut self, ftl: &Ftl, fast: &FastSuperblocks) -> WriteMode {
         let geometry = &ftl.geometry;
         let total = geometry.logical_pages * u64::from(geometry.page_granules);
         let (fast_pages, normal_pages) = fast_and_normal_pages(ftl, fast);
@@ -178,11 +178,11 @@ impl FastWrites {
         let is_full = fast_pages * 100 >= room * u64::from(self.mode.fill_percent);
         self.is_reorganising |= fast_pages > 0 && is_full;
         if self.is_reorganising {
-            Opened::Reorganise
+            WriteMode::Reorganise
         } else if room * ROOM_SHARE_MIN >= total {
-            Opened::Fast
+            WriteMode::Fast
         } else {
-            Opened::Normal
+            WriteMode::Normal
         }
     }
 
@@ -235,13 +235,13 @@ mod tests {
         };
         let (mut writes, mut ftl) = (FastWrites::new(mode, 4), ftl());
         let mut fast = FastSuperblocks::new(1, 6);
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Fast);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Fast);
         // 16 of 64 pages are fast and 16 normal: a third of the room.
         fast.insert(2);
         (ftl.valid_pages[2], ftl.valid_pages[3]) = (16, 16);
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Fast);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Fast);
         ftl.valid_pages[3] = 32;
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Reorganise);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Reorganise);
         ftl.states[2] = SuperblockState::Closed;
         assert!(writes.is_reorganising && oldest_fast(&ftl, &fast) == Some(2));
         fast.erased(2);
@@ -249,6 +249,6 @@ mod tests {
         assert!(!writes.is_reorganising && oldest_fast(&ftl, &fast).is_none());
         // All LBAs hold normal data: nothing is left to write fast into.
         (ftl.valid_pages[2], ftl.valid_pages[3]) = (32, 32);
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Normal);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Normal);
     }
 }

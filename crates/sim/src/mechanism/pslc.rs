@@ -192,7 +192,7 @@ impl Section for PslcSection {
             let rule = "a cache that does not borrow (pslc.borrows) must have bytes of its own";
             return basis.check.fail("pslc.bytes", self.bytes.value, rule);
         }
-        // Those that collection and the states of cleaning work towards are not lent.
+        // Those that collection and `[cleaning_states]` work towards are not lent.
         let kept_free =
             basis.number("gc.free_high").max(basis.number("cleaning_states.reserve_free"));
         let kept_free = kept_free.unwrap_or(0) as u32;

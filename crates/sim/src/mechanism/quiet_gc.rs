@@ -1,6 +1,6 @@
 //! Garbage collection without pressure from the host: in its gaps, and while it is away.
 //!
-//! Phenomenon: drives that clean in the background start the next burst with erased space, and
+//! Phenomenon: drives that collect in the background start the next burst with erased space, and
 //! recover from torture at rest. Source: reviews of 2012 (a Plextor M5S after 20 minutes of torture
 //! is back above 90% of its clean write speed after 30 minutes of idle time, after 60 minutes above
 //! 70%: AnandTech 6090); pblk lets collection use the whole drive after 5 s without host I/O. Both
@@ -69,7 +69,7 @@ pub struct IdleGc {
 /// A target must lie above the level of the host's own collection and within the spare space.
 fn check_target(basis: &Basis<'_>, key: &str, value: u32) -> Result<(), ModelError> {
     let min = basis.number("gc.free_high").unwrap_or(0) + 1;
-    let max = basis.geometry.spare_superblocks() / u64::from(basis.geometry.cleaning_groups);
+    let max = basis.geometry.spare_superblocks() / u64::from(basis.geometry.reclaim_groups);
     if (min..=max).contains(&u64::from(value)) {
         return Ok(());
     }

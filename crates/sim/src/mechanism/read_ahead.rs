@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use base::facts::Sourced;
 
-use crate::firmware::sequences::{Followed, Sequences};
+use crate::firmware::sequences::{Continuation, Sequences};
 use crate::ftl::NO_PAGE;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::Command;
@@ -175,8 +175,8 @@ impl ReadAhead {
     pub fn follow(&mut self, read: &Command, logical_pages: u64) -> Option<Refill> {
         let bytes = read.span_bytes(PAGE_BYTES);
         let index = match self.sequences.follow(&bytes) {
-            Followed::Continues(index) => index,
-            Followed::Begins(index) => {
+            Continuation::Continues(index) => index,
+            Continuation::Begins(index) => {
                 self.streams[index].begin();
                 return None;
             }

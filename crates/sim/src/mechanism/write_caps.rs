@@ -10,7 +10,7 @@
 
 use base::facts::Sourced;
 
-use crate::firmware::sequences::{Followed, Sequences};
+use crate::firmware::sequences::{Continuation, Sequences};
 use crate::geometry::Geometry;
 use crate::host::{Command, transfer_ns};
 use crate::mechanism::basis::{Basis, Plan, Section};
@@ -153,7 +153,7 @@ impl WriteCaps {
 
     /// Whether the next write, to a drive of pages of this size, is a random one.
     pub fn is_random(&mut self, write: &Command, page_bytes: u64) -> bool {
-        matches!(self.sequences.follow(&write.span_bytes(page_bytes)), Followed::Begins(_))
+        matches!(self.sequences.follow(&write.span_bytes(page_bytes)), Continuation::Begins(_))
     }
 
     /// All data of a write is in the drive; true if its acknowledgement has to wait. The state of the drive may demand

@@ -6,10 +6,10 @@ use super::check::CrossCheck;
 use super::schema::{Check, Field};
 use super::section::map;
 use super::{Model, ModelError};
-use crate::ftl::cleaners::{CLEANING_GROUPS_MAX, VictimScope};
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::ftl::placement::{Isolation, Placement};
+use crate::ftl::reclaim_groups::{RECLAIM_GROUPS_MAX, VictimScope};
 use crate::ftl::table::number_bytes;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
@@ -125,7 +125,7 @@ impl Config {
     pub fn has_several_moved_streams(&self) -> bool {
         let is_persistent = |placement: Placement| placement.isolation == Isolation::Persistent;
         self.has_cold_stream()
-            || self.geometry.cleaning_groups > 1
+            || self.geometry.reclaim_groups > 1
             || self.options.placement.is_some_and(is_persistent)
     }
 
@@ -149,7 +149,7 @@ impl Config {
         let superblocks = geometry.superblocks - geometry.cache_superblocks;
         let pages = u64::from(superblocks) * u64::from(superblock_pages);
         let kept_free = self.pacing.steady_pages(self.free_low, self.free_high, superblock_pages)
-            * u64::from(geometry.cleaning_groups);
+            * u64::from(geometry.reclaim_groups);
         let half_open = u64::from(self.more_open_superblocks()) * u64::from(superblock_pages) / 2;
         let not_of_host = kept_free + u64::from(geometry.map_pages) + half_open;
         pages.saturating_sub(not_of_host) * geometry.physical_page_bytes()
@@ -207,7 +207,7 @@ impl CrossCheck<'_> {
         let placement = self.placement()?.map_or(0, Placement::more_spare_superblocks);
         let beyond =
             u64::from(placement) + u64::from(geometry.die_groups) * if cold_stream { 5 } else { 4 };
-        let groups = u64::from(geometry.cleaning_groups);
+        let groups = u64::from(geometry.reclaim_groups);
         let wanted = groups * u64::from(self.model.gc.free_high.value) + beyond;
         if spare >= wanted {
             return Ok(());
@@ -368,8 +368,8 @@ fn die_groups(check: &CrossCheck<'_>, dies: u32) -> Result<u32, ModelError> {
     }
 }
 
-/// Groups that clean each for itself, of so many groups of dies; 1 if one victim is chosen among all superblocks.
-fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, ModelError> {
+/// Reclaim groups, of so many groups of dies; 1 if one victim is chosen among all superblocks.
+fn reclaim_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, ModelError> {
     const KEY: &str = "gc.victims";
     let model = check.model;
     let scope = model.gc.victims.as_ref().map(|scope| scope.value);
@@ -377,9 +377,9 @@ fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, Model
         return Ok(1);
     }
     let fail = |rule: &str| check.fail(KEY, "per-group", rule);
-    if !(2..=CLEANING_GROUPS_MAX).contains(&die_groups) {
+    if !(2..=RECLAIM_GROUPS_MAX).contains(&die_groups) {
         let rule = format!(
-            "it needs 2 to {CLEANING_GROUPS_MAX} groups of dies, and nand.die_groups is {die_groups}"
+            "it needs 2 to {RECLAIM_GROUPS_MAX} groups of dies, and nand.die_groups is {die_groups}"
         );
         return fail(&rule);
     }
@@ -482,7 +482,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         channels: nand.channels.value,
         dies,
         die_groups,
-        cleaning_groups: cleaning_groups(check, die_groups)?,
+        reclaim_groups: reclaim_groups(check, die_groups)?,
         page_bytes,
         unit_pages,
         superblock_units: superblock_units as u32,

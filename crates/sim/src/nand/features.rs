@@ -48,7 +48,7 @@ pub struct NandFeatures {
     pub independent_planes: Option<u32>,
     /// Superblocks with one bit per cell.
     pub slc: Option<SlcTiming>,
-    /// Rank of the host's reads against cleaning.
+    /// Rank of the host's reads against garbage collection.
     pub read_rank: ReadRank,
     /// Blocks and layers take times of their own.
     pub spread: Option<SpreadPercent>,

@@ -157,7 +157,7 @@ impl Job {
     }
 
     /// Whether it moves data or makes room: a read for collection, a program of moved data, an erase.
-    pub(super) fn is_cleaning(self) -> bool {
+    pub(super) fn is_gc(self) -> bool {
         let kind = self.kind();
         kind == kind::GC_READ
             || kind == kind::ERASE

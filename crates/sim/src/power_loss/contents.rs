@@ -25,7 +25,7 @@ struct Group {
 
 /// A journal unit on its way to NAND.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct Issued {
+struct PendingUnit {
     unit: u32,
     number: u64,
     anchor: Anchor,
@@ -46,7 +46,7 @@ pub(super) struct Dram {
     pub(super) unsettled: BTreeMap<u32, u32>,
     /// Units of the map on their way to NAND.
     writing: BTreeMap<u32, MapUnit>,
-    issued: VecDeque<Issued>,
+    issued: VecDeque<PendingUnit>,
     /// The last journal unit that is in NAND with all earlier ones.
     pub(super) durable: (u64, Anchor),
     /// The last issued journal unit, and the number of the next.
@@ -229,7 +229,7 @@ impl Probe for Contents {
         let (number, previous) = (self.dram.journal_next, self.dram.journal_last);
         let anchor = self.dram.anchor();
         (self.dram.journal_last, self.dram.journal_next) = (number, number + 1);
-        self.dram.issued.push_back(Issued {
+        self.dram.issued.push_back(PendingUnit {
             unit,
             number,
             anchor: anchor.clone(),

@@ -43,7 +43,7 @@ impl<P: Probe> Device<P> {
         self.collector.owed_pages() > 0
     }
 
-    /// The owed pages to move now: on a drive that cleans in bursts they are saved up for the next one.
+    /// The owed pages to move now: on a drive that collects in bursts they are saved up for the next one.
     #[inline]
     pub(in crate::device) fn due_pages(&mut self, owed_pages: u64) -> u64 {
         self.bursts.as_mut().map_or(owed_pages, |bursts| bursts.owe(owed_pages))

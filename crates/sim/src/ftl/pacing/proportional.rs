@@ -1,6 +1,6 @@
-//! Proportional: every host write pays its share of cleaning.
+//! Proportional: every host write pays its share of collection.
 //!
-//! Phenomenon: a drive that cleans all the time has a lower peak and an even steady state. Source: the idea of
+//! Phenomenon: a drive that collects all the time has a lower peak and an even steady state. Source: the idea of
 //! rate limiters in open FTLs (pblk gives garbage collection a growing share as free blocks
 //! shrink). Between `free_high` and `free_low` superblocks of writable space the pages owed per host
 //! page grow linearly from none to [`OWED_PAGES_MAX`]; they settle where they balance, at WAF - 1. At

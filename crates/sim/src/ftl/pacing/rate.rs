@@ -1,7 +1,7 @@
-//! Rate: the host's writes keep a constant rate, and cleaning runs ahead of them.
+//! Rate: the host's writes keep a constant rate, and collection runs ahead of them.
 //!
 //! Phenomenon: a drive that settles at one rate with almost no variation, near its rated random write, whatever its
-//! cleaning costs at the moment. Source: the Samsung PM9A3 holds 292.6 MB/s for several kinds of skew (published
+//! collection costs at the moment. Source: the Samsung PM9A3 holds 292.6 MB/s for several kinds of skew (published
 //! measurements; that firmware paces it is a reading of them). Superblocks are collected as soon as fewer than
 //! `free_high` are erased. While the newest victim held valid data, the write buffer admits pages of 4 KiB at the rate
 //! at most ([`crate::mechanism::throttle::Bucket`]); a new, a trimmed and a linearly overwritten drive know no limit.

@@ -1,6 +1,6 @@
 //! Token: the current victim sets the pace.
 //!
-//! Phenomenon: a firmware that lets the host write exactly the space that cleaning gives back never
+//! Phenomenon: a firmware that lets the host write exactly the space that collection gives back never
 //! runs out of space and never stalls. Source: the idea of MQSim-E: a victim with v valid of S
 //! pages gives S - v pages for v moves, so each host page pays v / (S - v). Simplification: below
 //! the middle of the two levels the price rises by a quarter, above it falls by a quarter;

@@ -1,6 +1,6 @@
 //! Watermark: stop the world.
 //!
-//! Phenomenon: a drive that defers cleaning has a higher peak and far worse moments. Source: the "lazy"
+//! Phenomenon: a drive that defers collection has a higher peak and far worse moments. Source: the "lazy"
 //! limit in open FTLs (`NVMeVirt` refills credit a line at a time, the Jasmine FTL collects when one
 //! block is left) and the reading of the 2012 reviews. When the host needs a superblock and `free_low` or fewer are
 //! erased, it waits until `free_high` are. Test:

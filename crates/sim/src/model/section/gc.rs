@@ -2,10 +2,10 @@
 
 use base::Ratio;
 
-use crate::ftl::cleaners::VictimScope;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::ftl::placement::Isolation;
+use crate::ftl::reclaim_groups::VictimScope;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::mechanism::throttle::Throttle;
 use crate::model::check::CrossCheck;
@@ -24,7 +24,7 @@ section! {
         pub victims: Option<Sourced<VictimScope>>,
         /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
         pub handle_isolation: Option<Sourced<Isolation>>,
-        /// Rank of the host's reads against cleaning on a die; absent: `first`.
+        /// Rank of the host's reads against garbage collection on a die; absent: `first`.
         pub host_reads: Option<Sourced<ReadRank>>,
         /// Rule for the time.
         pub pacing: Sourced<PacingKind>,
@@ -38,7 +38,7 @@ section! {
         pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
         /// Owed data that moves as one burst; absent: it moves at once.
         pub quantum_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 43],
-        /// Share of cleaning in a burst; absent: all.
+        /// Share of collection in a burst; absent: all.
         pub duty_percent: Option<Sourced<u32>> [1, 100],
     }
 }

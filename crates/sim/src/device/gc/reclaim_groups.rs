@@ -1,43 +1,43 @@
-//! The drive with groups of dies that clean each for itself; see [`crate::ftl::cleaners`].
+//! The drive with reclaim groups; see [`crate::ftl::reclaim_groups`].
 //!
 //! Collection works on the group at hand, so the rest of the drive need not know of groups: whoever has to do with one
-//! takes it to hand for that time. A drive that cleans as a whole has one group, always at hand.
+//! takes it to hand for that time. A drive without reclaim groups has one group, always at hand.
 
 use crate::device::Device;
 use crate::device::gc::priority::is_held_back_by;
 use crate::ftl::StreamId;
-use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
 use crate::ftl::pacing::{Bursts, Pacing};
+use crate::ftl::reclaim_groups::{GroupGc, ReclaimGroups};
 use crate::model::Config;
 use crate::probe::Probe;
 
-/// The cleaning of a new drive, and that of its groups if they clean each for itself.
-pub(in crate::device) fn cleaners(config: &Config) -> (Cleaner, Option<Box<Cleaners>>) {
-    let cleaner = Cleaner {
+/// Garbage collection of a new drive, and of its reclaim groups if it has several.
+pub(in crate::device) fn new_groups(config: &Config) -> (GroupGc, Option<Box<ReclaimGroups>>) {
+    let group_gc = GroupGc {
         collector: Collector::new(&config.geometry),
         pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
         bursts: config.options.quantum.map(Bursts::new),
     };
-    let cleaners = Cleaners::new(config.geometry.cleaning_groups, &cleaner);
-    (cleaner, cleaners)
+    let reclaim_groups = ReclaimGroups::new(config.geometry.reclaim_groups, &group_gc);
+    (group_gc, reclaim_groups)
 }
 
 impl<P: Probe> Device<P> {
-    /// The group whose cleaning is at hand.
+    /// The reclaim group at hand.
     #[inline(always)]
     pub(in crate::device) fn group_at_hand(&self) -> u32 {
-        self.cleaners.as_ref().map_or(0, |cleaners| cleaners.at_hand())
+        self.reclaim_groups.as_ref().map_or(0, |reclaim_groups| reclaim_groups.at_hand())
     }
 
-    /// Does something with the cleaning of a group at hand.
+    /// Does something with a reclaim group at hand.
     #[inline(always)]
     pub(in crate::device) fn in_group<R>(
         &mut self,
         group: u32,
         work: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        if self.cleaners.is_none() {
+        if self.reclaim_groups.is_none() {
             return work(self);
         }
         let before = self.group_at_hand();
@@ -47,34 +47,34 @@ impl<P: Probe> Device<P> {
         result
     }
 
-    /// The same with the group that cleans a superblock.
+    /// Does something with the reclaim group of a superblock at hand.
     #[inline(always)]
     pub(in crate::device) fn in_group_of<R>(
         &mut self,
         superblock: u32,
         work: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        if self.cleaners.is_none() {
+        if self.reclaim_groups.is_none() {
             return work(self);
         }
-        let group = self.geometry().cleaning_group(superblock);
+        let group = self.geometry().reclaim_group(superblock);
         self.in_group(group, work)
     }
 
     /// The same with each group in turn.
     pub(in crate::device) fn in_each_group(&mut self, mut work: impl FnMut(&mut Self)) {
-        for group in 0..self.geometry().cleaning_groups {
+        for group in 0..self.geometry().reclaim_groups {
             self.in_group(group, &mut work);
         }
     }
 
     #[inline(never)]
     fn take_to_hand(&mut self, group: u32) {
-        let Self { cleaners, collector, pacing, bursts, .. } = self;
-        if let Some(cleaners) = cleaners
-            && cleaners.at_hand() != group
+        let Self { reclaim_groups, collector, pacing, bursts, .. } = self;
+        if let Some(reclaim_groups) = reclaim_groups
+            && reclaim_groups.at_hand() != group
         {
-            cleaners.take_to_hand(group, (collector, pacing, bursts));
+            reclaim_groups.take_to_hand(group, (collector, pacing, bursts));
         }
     }
 
@@ -82,16 +82,16 @@ impl<P: Probe> Device<P> {
     #[inline(never)]
     pub(in crate::device) fn collect_in_groups(&mut self) -> bool {
         let mut any = false;
-        for group in 0..self.geometry().cleaning_groups {
+        for group in 0..self.geometry().reclaim_groups {
             let is_always = self.may_all_collect();
-            let is_quiet = self.cleaners.as_ref().is_some_and(|all| all.is_quiet(group));
+            let is_quiet = self.reclaim_groups.as_ref().is_some_and(|all| all.is_quiet(group));
             if !is_always && is_quiet {
                 continue;
             }
             if is_always || self.has_reason(group) {
                 any |= self.in_group(group, Self::collect_at_hand);
-            } else if let Some(cleaners) = &mut self.cleaners {
-                cleaners.set_quiet(group);
+            } else if let Some(reclaim_groups) = &mut self.reclaim_groups {
+                reclaim_groups.set_quiet(group);
             }
         }
         any
@@ -108,10 +108,11 @@ impl<P: Probe> Device<P> {
     fn has_reason(&mut self, group: u32) -> bool {
         let free_superblocks = self.ftl.free_in(group);
         let can_do_other_work = self.mechanisms.pslc.is_some();
-        let Self { cleaners, collector, pacing, .. } = self;
-        let waiting = cleaners.as_mut().and_then(|cleaners| cleaners.waiting_mut(group));
+        let Self { reclaim_groups, collector, pacing, .. } = self;
+        let waiting =
+            reclaim_groups.as_mut().and_then(|reclaim_groups| reclaim_groups.waiting_mut(group));
         let (collector, pacing) = match waiting {
-            Some(cleaner) => (&mut cleaner.collector, &mut cleaner.pacing),
+            Some(group_gc) => (&mut group_gc.collector, &mut group_gc.pacing),
             None => (collector, pacing),
         };
         // Pacing is asked first: it may note that it has collected enough.
@@ -124,7 +125,7 @@ impl<P: Probe> Device<P> {
     /// Number of pages of a stream with room, as [`Device::room_pages`], in the group at hand or else in the next one that
     /// takes writes now: the stream goes on there. A unit that is begun stays where it is.
     pub(in crate::device) fn room_in_any_group(&mut self, stream: StreamId) -> u32 {
-        for _ in 0..self.geometry().cleaning_groups {
+        for _ in 0..self.geometry().reclaim_groups {
             let room_pages = self.room_in_its_group(stream);
             if room_pages > 0 || !self.ftl.is_unit_complete(stream) {
                 return room_pages;
@@ -138,8 +139,8 @@ impl<P: Probe> Device<P> {
     fn room_in_its_group(&mut self, stream: StreamId) -> u32 {
         let group = self.ftl.group_at_hand(stream);
         if self.ftl.stream_has_room(stream) && self.late_pages() == 0 {
-            // Nothing is opened and no other work comes first: the cleaning of the group is read, and need not come to hand.
-            let (collector, bursts) = self.cleaning_of(group);
+            // Nothing is opened and no other work comes first: the state of the group is read, and need not come to hand.
+            let (collector, bursts) = self.gc_of(group);
             let is_held_back = is_held_back_by(collector, bursts);
             return if is_held_back { 0 } else { self.room_pages(stream) };
         }
@@ -153,25 +154,29 @@ impl<P: Probe> Device<P> {
 
     /// Victims and bursts of a group.
     #[inline]
-    fn cleaning_of(&self, group: u32) -> (&Collector, Option<&Bursts>) {
-        let waiting = self.cleaners.as_ref().and_then(|cleaners| cleaners.waiting_in(group));
+    fn gc_of(&self, group: u32) -> (&Collector, Option<&Bursts>) {
+        let waiting = self
+            .reclaim_groups
+            .as_ref()
+            .and_then(|reclaim_groups| reclaim_groups.waiting_in(group));
         match waiting {
-            Some(cleaner) => (&cleaner.collector, cleaner.bursts.as_ref()),
+            Some(group_gc) => (&group_gc.collector, group_gc.bursts.as_ref()),
             None => (&self.collector, self.bursts.as_ref()),
         }
     }
 
     /// A program of a group's moved data is durable: erases the victims that have waited for it.
     pub(in crate::device) fn erase_durable_victims_of(&mut self, group: u32) {
-        if self.cleaning_of(group).0.is_any_placed() {
+        if self.gc_of(group).0.is_any_placed() {
             self.in_group(group, Self::erase_durable_victims);
         }
     }
 
     /// Victims and debts of each group.
     fn collectors(&self) -> impl Iterator<Item = &Collector> {
-        let waiting = self.cleaners.iter().flat_map(|cleaners| cleaners.waiting());
-        waiting.map(|cleaner| &cleaner.collector).chain([&self.collector])
+        let waiting =
+            self.reclaim_groups.iter().flat_map(|reclaim_groups| reclaim_groups.waiting());
+        waiting.map(|group_gc| &group_gc.collector).chain([&self.collector])
     }
 
     /// Whether the newest victim of any group held valid data.
@@ -181,7 +186,7 @@ impl<P: Probe> Device<P> {
 
     /// The streams of moved data of the group at hand.
     pub(in crate::device) fn moved_streams(&self) -> &'static [StreamId] {
-        if self.cleaners.is_none() {
+        if self.reclaim_groups.is_none() {
             return &StreamId::MOVED;
         }
         let group = self.group_at_hand() as usize;

@@ -1,9 +1,9 @@
-//! Groups of dies that clean each for itself (`gc.victims = "per-group"`).
+//! Reclaim groups: groups of dies that collect garbage each for itself (`gc.victims = "per-group"`).
 //!
 //! Phenomenon: each group keeps a reserve of erased superblocks, chooses a victim among its own superblocks and moves
-//! the data within the group. So groups clean at different times: while one erases and programs what it moved, the dies
+//! the data within the group. So groups collect at different times: while one erases and programs what it moved, the dies
 //! of the others serve the host, whose writes go on in the next group that takes them. Source: firmware that divides its
-//! back end by channel or by die has one allocator and one cleaner for each part (Open-Channel drives, pblk; the "lines"
+//! back end by channel or by die has one allocator and one collector for each part (Open-Channel drives, pblk; the "lines"
 //! of SPDK FTL are over all); no vendor says how many parts its drives have. Simplifications: `gc.free_low`,
 //! `gc.free_high`, bursts and targets count for each group; the moved data of a group is one stream; data leaves a group
 //! only by being overwritten. Tests: `tests/device/groups.rs`, `tests/formulas/groups.rs`.
@@ -14,8 +14,8 @@ use super::collector::Collector;
 use super::pacing::{Bursts, Pacing};
 use super::{Ftl, StreamId};
 
-/// Most groups that clean each for itself: each has a stream of moved data.
-pub const CLEANING_GROUPS_MAX: u32 = StreamId::COLLECTED.len() as u32;
+/// Most reclaim groups: each has a stream of moved data.
+pub const RECLAIM_GROUPS_MAX: u32 = StreamId::COLLECTED.len() as u32;
 
 /// The superblocks among which a victim is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -23,13 +23,13 @@ pub const CLEANING_GROUPS_MAX: u32 = StreamId::COLLECTED.len() as u32;
 pub enum VictimScope {
     /// All: one victim at a time on the whole drive.
     All,
-    /// Those of a group of dies: each group cleans for itself.
+    /// Those of a group of dies: each is a reclaim group.
     PerGroup,
 }
 
-/// The cleaning of one group: its victims, their times and their bursts.
+/// Garbage collection of one reclaim group: its victims, their times and their bursts.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Cleaner {
+pub struct GroupGc {
     /// Its victims and debts.
     pub collector: Collector,
     /// The times of its collection.
@@ -38,22 +38,22 @@ pub struct Cleaner {
     pub bursts: Option<Bursts>,
 }
 
-/// The cleaning of all groups but the one at hand, which the drive itself holds.
+/// Garbage collection of all groups but the one at hand, which the drive itself holds.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Cleaners {
+pub struct ReclaimGroups {
     at_hand: u32,
     /// A bit for each group that had no reason to collect when it was looked at. Only the group at hand changes, so the
     /// others stay so.
     quiet: u32,
     /// By group; that of the group at hand stands for nothing.
-    waiting: Vec<Cleaner>,
+    waiting: Vec<GroupGc>,
 }
 
-impl Cleaners {
-    /// The groups of a drive, of which the first is at hand; `None` for a drive that cleans as a whole.
+impl ReclaimGroups {
+    /// The groups of a drive, of which the first is at hand; `None` for a drive that has one.
     #[must_use]
-    pub fn new(groups: u32, cleaner: &Cleaner) -> Option<Box<Self>> {
-        let waiting = vec![cleaner.clone(); groups as usize];
+    pub fn new(groups: u32, group_gc: &GroupGc) -> Option<Box<Self>> {
+        let waiting = vec![group_gc.clone(); groups as usize];
         (groups > 1).then(|| Box::new(Self { at_hand: 0, quiet: 0, waiting }))
     }
 
@@ -77,40 +77,40 @@ impl Cleaners {
         self.quiet |= 1 << group;
     }
 
-    /// The cleaning of a group that is not at hand, or `None` of the one that is.
+    /// Garbage collection of a group that is not at hand, or `None` of the one that is.
     #[inline]
     #[must_use]
-    pub fn waiting_in(&self, group: u32) -> Option<&Cleaner> {
+    pub fn waiting_in(&self, group: u32) -> Option<&GroupGc> {
         self.waiting.get(group as usize).filter(|_| group != self.at_hand)
     }
 
     /// The same, mutable.
     #[inline]
-    pub fn waiting_mut(&mut self, group: u32) -> Option<&mut Cleaner> {
+    pub fn waiting_mut(&mut self, group: u32) -> Option<&mut GroupGc> {
         self.waiting.get_mut(group as usize).filter(|_| group != self.at_hand)
     }
 
-    /// The cleaning of the groups that are not at hand.
-    pub fn waiting(&self) -> impl Iterator<Item = &Cleaner> {
+    /// Garbage collection of the groups that are not at hand.
+    pub fn waiting(&self) -> impl Iterator<Item = &GroupGc> {
         let at_hand = self.at_hand as usize;
         self.waiting
             .iter()
             .enumerate()
             .filter(move |(group, _)| *group != at_hand)
-            .map(|(_, cleaner)| cleaner)
+            .map(|(_, group_gc)| group_gc)
     }
 
-    /// Takes another group to hand, whose cleaning changes places with the given one of the group that was.
+    /// Takes another group to hand, whose collection changes places with the given one of the group that was.
     pub fn take_to_hand(
         &mut self,
         group: u32,
         (collector, pacing, bursts): (&mut Collector, &mut Pacing, &mut Option<Bursts>),
     ) {
         for place in [self.at_hand, group] {
-            let cleaner = &mut self.waiting[place as usize];
-            std::mem::swap(collector, &mut cleaner.collector);
-            std::mem::swap(pacing, &mut cleaner.pacing);
-            std::mem::swap(bursts, &mut cleaner.bursts);
+            let group_gc = &mut self.waiting[place as usize];
+            std::mem::swap(collector, &mut group_gc.collector);
+            std::mem::swap(pacing, &mut group_gc.pacing);
+            std::mem::swap(bursts, &mut group_gc.bursts);
             self.quiet &= !(1 << place);
         }
         self.at_hand = group;
@@ -118,10 +118,10 @@ impl Cleaners {
 }
 
 impl Ftl {
-    /// The group that writes a stream of moved data, on a drive whose groups clean each for itself; 0 for other streams.
+    /// The group that writes a stream of moved data, on a drive with reclaim groups; 0 for other streams.
     #[must_use]
     pub fn group_of_moved(&self, stream: StreamId) -> u32 {
         let group = StreamId::COLLECTED.iter().position(|&collected| collected == stream);
-        group.map_or(0, |group| group as u32 % self.geometry.cleaning_groups)
+        group.map_or(0, |group| group as u32 % self.geometry.reclaim_groups)
     }
 }
