@@ -109,14 +109,12 @@ pub struct Device<P: Probe = Silent> {
 
 impl Device {
     /// A fresh drive: nothing mapped, time 0.
-    #[must_use]
     pub fn new(config: Config) -> Self {
         Self::with_probe(config, Silent)
     }
 
     /// A drive with the data of `ftl`, all full units of it in NAND, at time 0: a start in a state that was prepared
     /// without time.
-    #[must_use]
     pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
         Self::assemble(config, ftl, Silent)
     }
@@ -124,7 +122,6 @@ impl Device {
 
 impl<P: Probe> Device<P> {
     /// A fresh drive, observed from its first moment.
-    #[must_use]
     pub fn with_probe(config: Config, probe: P) -> Self {
         let ftl = Ftl::new(config.geometry);
         Self::assemble(config, ftl, probe)
@@ -133,13 +130,11 @@ impl<P: Probe> Device<P> {
 
 impl<P: Probe> Device<P> {
     /// Present maps, counts and streams.
-    #[must_use]
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
     }
 
     /// The probe.
-    #[must_use]
     pub fn probe(&self) -> &P {
         &self.probe
     }
@@ -200,7 +195,6 @@ impl<P: Probe> Device<P> {
     }
 
     /// The resolved model.
-    #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -235,7 +229,6 @@ impl<P: Probe> Device<P> {
     }
 
     /// The drive's clock.
-    #[must_use]
     pub fn now(&self) -> Nanos {
         Nanos(self.now_ns)
     }
@@ -324,7 +317,6 @@ impl<P: Probe> Device<P> {
     }
 
     /// Whether no command is outstanding, and every ended one was reaped.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.commands.outstanding() == 0 && self.commands.ended() == 0
     }

@@ -153,7 +153,6 @@ impl StreamId {
 
     /// Whether garbage collection writes the stream; if not, its data comes from the write buffer.
     #[inline]
-    #[must_use]
     pub fn is_moved(self) -> bool {
         Self::MOVED_BITS >> self as u32 & 1 == 1
     }
@@ -233,7 +232,6 @@ pub struct Ftl {
 
 impl Ftl {
     /// An empty drive: every superblock erased, nothing mapped.
-    #[must_use]
     pub fn new(geometry: Geometry) -> Self {
         let superblocks = geometry.superblocks as usize;
         Self {
@@ -271,7 +269,6 @@ impl Ftl {
     }
 
     /// Whether the drive is unused: nothing has been written or erased yet.
-    #[must_use]
     pub fn is_new(&self) -> bool {
         self.free.len() + self.cache_free.len() == self.states.len()
             && self.erase_counts.iter().all(|&erases| erases == 0)
@@ -279,35 +276,30 @@ impl Ftl {
 
     /// The superblock of a physical page.
     #[inline]
-    #[must_use]
     pub fn superblock_of(&self, physical: u64) -> u32 {
         self.by_superblock.divide(physical)
     }
 
     /// The unit of a physical page, over the whole drive.
     #[inline]
-    #[must_use]
     pub fn unit_of(&self, physical: u64) -> u32 {
         self.by_unit.divide(physical)
     }
 
     /// A stream's write frontier.
     #[inline]
-    #[must_use]
     pub fn stream(&self, id: StreamId) -> &Stream {
         &self.streams[id as usize]
     }
 
     /// Whether a stream stands between two units: its last page completed one.
     #[inline]
-    #[must_use]
     pub fn is_unit_complete(&self, id: StreamId) -> bool {
         self.stream(id).unit_room_pages == self.geometry.unit_pages
     }
 
     /// Pages a stream can still write into its open superblocks.
     #[inline]
-    #[must_use]
     pub fn stream_room_pages(&self, id: StreamId) -> u32 {
         let of_others = self.groups.as_ref().map_or(0, |groups| groups.room_pages(id));
         self.stream(id).room_pages + of_others
@@ -315,13 +307,11 @@ impl Ftl {
 
     /// Whether a stream can write at least one page more into the superblock at hand.
     #[inline]
-    #[must_use]
     pub fn stream_has_room(&self, id: StreamId) -> bool {
         self.stream(id).room_pages > 0
     }
 
     /// Pages of a superblock that have been written since its last erase.
-    #[must_use]
     pub fn written_pages(&self, superblock: u32) -> u32 {
         match self.states[superblock as usize] {
             SuperblockState::Free => 0,
@@ -428,7 +418,6 @@ impl Ftl {
 
     /// The next physical page of a stream that has room.
     #[inline]
-    #[must_use]
     pub fn frontier(&self, id: StreamId) -> u64 {
         let stream = &self.streams[id as usize];
         let first = u64::from(stream.superblock) * u64::from(self.superblock_pages);
@@ -491,7 +480,6 @@ impl Ftl {
 
     /// The logical page of a physical page, if it is valid.
     #[inline]
-    #[must_use]
     pub fn owner(&self, physical: u64) -> Option<u64> {
         let logical = self.p2l.get(physical);
         let valid = if self.sizes.is_empty() {
@@ -504,7 +492,6 @@ impl Ftl {
 
     /// The valid pages of a unit, bit 0 for its first page.
     #[inline(always)]
-    #[must_use]
     pub fn valid_mask(&self, unit: u32) -> u64 {
         let unit_pages = self.geometry.unit_pages;
         let first = self.geometry.first_page_of(unit);
@@ -514,7 +501,7 @@ impl Ftl {
         self.p2l.led_back_mask(&self.l2p, first, unit_pages)
     }
 
-    /// The same on a drive that compresses.
+    /// The valid granules of some physical pages, bit 0 for the first, on a drive that compresses.
     #[cold]
     #[inline(never)]
     fn valid_granules_mask(&self, pages: Range<u64>) -> u64 {

@@ -41,7 +41,6 @@ impl Divisor {
     ///
     /// # Panics
     /// When it is 0, as a division by it.
-    #[must_use]
     pub const fn new(divisor: u32) -> Self {
         Self { reciprocal: u64::MAX / divisor as u64 }
     }
@@ -49,18 +48,16 @@ impl Divisor {
     /// `dividend / divisor`, rounded down, for a result below 2^32 and a dividend with
     /// (dividend + 1) divisor <= 2^64.
     #[inline]
-    #[must_use]
     pub const fn divide(self, dividend: u64) -> u32 {
         self.divide_before(dividend + 1)
     }
 
-    /// The same for the number before `next`.
+    /// The quotient of the number before `next`, rounded down.
     ///
     /// Let n be the divisor, d the dividend and r the reciprocal. Then n r = 2^64 - e with 1 <= e <= n, and
     /// (d + 1) r / 2^64 is (d + 1) / n less (d + 1) e / (n 2^64). That is more than nothing, and at most 1 / n, as
     /// (d + 1) e <= (d + 1) n <= 2^64; so rounding down gives the same as for d / n.
     #[inline]
-    #[must_use]
     pub const fn divide_before(self, next: u64) -> u32 {
         ((next as u128 * self.reciprocal as u128) >> 64) as u32
     }
@@ -104,59 +101,50 @@ pub struct Geometry {
 
 impl Geometry {
     /// Pages in a superblock, parity included.
-    #[must_use]
     pub const fn superblock_pages(&self) -> u32 {
         self.superblock_units * self.unit_pages
     }
 
     /// Pages in a superblock that can hold data.
-    #[must_use]
     pub const fn superblock_data_pages(&self) -> u32 {
         self.data_pages_from(0)
     }
 
     /// Pages for data in a superblock while it serves as cache.
-    #[must_use]
     pub const fn cache_data_pages(&self) -> u32 {
         self.superblock_data_pages() - self.data_pages_from(self.cache_units * self.unit_pages)
     }
 
     /// Whether a superblock serves only as cache.
     #[inline]
-    #[must_use]
     pub const fn is_cache_only(&self, superblock: u32) -> bool {
         superblock + self.cache_superblocks >= self.superblocks
     }
 
     /// Pages that the FTL stores: those of the host and those of the map.
-    #[must_use]
     pub const fn stored_pages(&self) -> u64 {
         self.logical_pages + self.map_pages as u64
     }
 
     /// Physical pages that the FTL may use, parity included.
-    #[must_use]
     pub const fn physical_pages(&self) -> u64 {
         self.superblocks as u64 * self.superblock_pages() as u64
     }
 
     /// The first page of a unit, both over the whole drive.
     #[inline]
-    #[must_use]
     pub const fn first_page_of(&self, unit: u32) -> u64 {
         unit as u64 * self.unit_pages as u64
     }
 
     /// Most physical pages beyond its own that relocating a unit may take: its first and its last
     /// page may extend beyond its borders, and a gap may need padding. None without compression.
-    #[must_use]
     pub const fn relocation_slack_pages(&self) -> u32 {
         3 * (self.page_granules - 1)
     }
 
     /// Most pages of a superblock that padding before parity and at its end may take; none without
     /// compression.
-    #[must_use]
     pub const fn gap_pages(&self) -> u32 {
         let stripes = match self.superblock_units.checked_div(self.stripe_units) {
             Some(stripes) => stripes,
@@ -166,7 +154,6 @@ impl Geometry {
     }
 
     /// Superblocks that remain when every LBA holds data.
-    #[must_use]
     pub fn spare_superblocks(&self) -> u64 {
         let logical = self.stored_pages() * u64::from(self.page_granules);
         let superblock_pages = self.superblock_data_pages() - self.gap_pages();
@@ -175,46 +162,39 @@ impl Geometry {
     }
 
     /// Bytes of a physical page.
-    #[must_use]
     pub const fn physical_page_bytes(&self) -> u64 {
         self.page_bytes as u64 / self.page_granules as u64
     }
 
     /// Bytes of a program unit.
-    #[must_use]
     pub const fn unit_bytes(&self) -> u64 {
         self.unit_pages as u64 * self.physical_page_bytes()
     }
 
     /// Pages of [`PAGE_BYTES`] in a logical page: the host may write and read them one by one.
     #[inline]
-    #[must_use]
     pub const fn host_pages(&self) -> u32 {
         self.page_bytes / PAGE_BYTES as u32
     }
 
     /// Time for a program unit at a rate of so many pages of [`PAGE_BYTES`] in a second.
-    #[must_use]
     pub const fn unit_interval_ns(&self, pages_per_s: u64) -> u64 {
         (self.unit_bytes() * 1_000_000_000).div_ceil(pages_per_s * PAGE_BYTES)
     }
 
     /// Bytes of a superblock, parity included.
-    #[must_use]
     pub const fn superblock_bytes(&self) -> u64 {
         self.superblock_pages() as u64 * self.physical_page_bytes()
     }
 
     /// Dies of a superblock.
     #[inline]
-    #[must_use]
     pub const fn superblock_dies(&self) -> u32 {
         self.dies / self.die_groups
     }
 
     /// The reclaim group of a superblock.
     #[inline]
-    #[must_use]
     pub const fn reclaim_group(&self, superblock: u32) -> u32 {
         superblock % self.reclaim_groups
     }
@@ -225,7 +205,6 @@ impl Geometry {
     }
 
     /// The dies of a superblock.
-    #[must_use]
     pub fn dies_of(&self, superblock: u32) -> Range<u32> {
         let first = superblock % self.die_groups * self.superblock_dies();
         first..first + self.superblock_dies()
@@ -234,7 +213,6 @@ impl Geometry {
     /// The die that holds a unit, by the unit's number over the whole drive. A superblock begins on the first die of
     /// its group and takes whole rows of that, so a drive without groups needs no division by superblock.
     #[inline]
-    #[must_use]
     pub const fn die_of_unit(&self, unit: u32) -> u32 {
         if self.die_groups == 1 {
             return unit % self.dies;
@@ -246,7 +224,6 @@ impl Geometry {
 
     /// The channel of a die.
     #[inline]
-    #[must_use]
     pub const fn channel_of_die(&self, die: u32) -> u32 {
         die % self.channels
     }

@@ -127,7 +127,6 @@ pub const ONE_OF_EACH_KIND: [&str; 11] = [
 ];
 
 /// The text of a built-in model.
-#[must_use]
 pub fn built_in(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(built_in, _)| *built_in == name).map(|(_, text)| *text)
 }
@@ -154,7 +153,6 @@ words!(
 
 impl Model {
     /// Every key that a model may have, in the order of the sections.
-    #[must_use]
     pub fn keys() -> Vec<Key> {
         let mut keys = Vec::new();
         let root = Key {
@@ -221,7 +219,6 @@ impl Model {
 }
 
 /// The values of a built-in model and of those that it extends, or `None` if there is none of this name.
-#[must_use]
 pub fn built_in_table(name: &str) -> Option<toml::Table> {
     Some(extends::resolve(name, built_in(name)?, &no_file).ok()?.table)
 }

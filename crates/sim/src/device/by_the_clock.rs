@@ -9,7 +9,6 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// Time of the next event in the drive, or `None` if nothing will happen without a command.
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         let work_ns = self.next_work_ns().min(self.next_transit_ns());
         Some(work_ns.min(self.timers.next_ns())).filter(|&next_ns| next_ns != NEVER).map(Nanos)

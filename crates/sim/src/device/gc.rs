@@ -99,7 +99,7 @@ impl<P: Probe> Device<P> {
         self.collect_at_hand()
     }
 
-    /// The same for the group at hand.
+    /// Collects in the group at hand; true if there was a unit, or if the debt of the host is cancelled.
     #[inline(always)]
     fn collect_at_hand(&mut self) -> bool {
         let asked_pages = self.asked_pages();

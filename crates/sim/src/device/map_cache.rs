@@ -16,7 +16,6 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// The segments of the map at hand, where the drive does not hold all of it.
-    #[must_use]
     pub fn map_cache(&self) -> Option<&MapCache> {
         self.mechanisms.map_cache.as_ref()
     }

@@ -12,7 +12,6 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// Journal and checkpoints, if the drive has them.
-    #[must_use]
     pub fn map_log(&self) -> Option<&MapLog> {
         self.mechanisms.mapping.as_ref()
     }

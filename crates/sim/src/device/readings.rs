@@ -9,12 +9,11 @@ use crate::telemetry;
 
 impl<P: Probe> Device<P> {
     /// Running totals since the drive was new, with the levels of this moment, in pages of 4,096 bytes.
-    #[must_use]
     pub fn telemetry(&self) -> TelemetryRow {
         self.telemetry_at(self.now_ns)
     }
 
-    /// The same at a moment from now to the next event.
+    /// Running totals and levels at a moment from now to the next event.
     pub(super) fn telemetry_at(&self, time_ns: u64) -> TelemetryRow {
         let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations());
         TelemetryRow {
@@ -55,13 +54,11 @@ impl<P: Probe> Device<P> {
     }
 
     /// Time in each power state so far; `None` if the model has none.
-    #[must_use]
     pub fn power_times(&self) -> Option<StateTimes> {
         self.mechanisms.power.as_ref().map(|power| power.times(self.now_ns))
     }
 
     /// The operations that the NAND has begun since the drive was new.
-    #[must_use]
     pub fn operations(&self) -> OperationCounts {
         self.nand.operations()
     }

@@ -35,7 +35,6 @@ pub enum Continuation {
 
 impl Sequences {
     /// No stream yet; so many are followed, one at least.
-    #[must_use]
     pub fn new(streams: u32) -> Self {
         let none = Last { end_bytes: u64::MAX, number: 0 };
         Self { streams: vec![none; streams.max(1) as usize], commands: 0 }

@@ -96,13 +96,11 @@ impl Ftl {
     }
 
     /// The group whose superblock a stream has at hand.
-    #[must_use]
     pub fn group_at_hand(&self, id: StreamId) -> u32 {
         self.groups.as_ref().map_or(0, |groups| groups.group(id))
     }
 
     /// Pages that a stream can still write into its open superblock of a reclaim group.
-    #[must_use]
     pub fn stream_room_in(&self, id: StreamId, group: u32) -> u32 {
         match &self.groups {
             Some(groups) if groups.group(id) != group => groups.room_in(id, group),
@@ -112,7 +110,6 @@ impl Ftl {
 
     /// Erased superblocks of a reclaim group.
     #[inline]
-    #[must_use]
     pub fn free_in(&self, group: u32) -> u32 {
         self.groups.as_ref().map_or(0, |groups| groups.free[group as usize])
     }

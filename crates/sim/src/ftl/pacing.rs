@@ -49,7 +49,6 @@ pub enum PacingKind {
 
 impl PacingKind {
     /// The word used in drive models.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Watermark => "watermark",
@@ -61,7 +60,6 @@ impl PacingKind {
 
     /// Writable pages that the policy keeps in steady state, on average over host writes: space
     /// without data, valid or not. Follows from the text of each policy.
-    #[must_use]
     pub fn steady_pages(self, free_low: u32, free_high: u32, superblock_pages: u32) -> u64 {
         let (low, high) = (u64::from(free_low), u64::from(free_high));
         let (numerator, denominator) = match self {
@@ -90,7 +88,6 @@ pub enum Pacing {
 
 impl Pacing {
     /// The policy of this kind between the two levels, in superblocks.
-    #[must_use]
     pub fn new(kind: PacingKind, free_low: u32, free_high: u32) -> Self {
         match kind {
             PacingKind::Watermark => Self::Watermark(Watermark::new(free_low, free_high)),

@@ -51,7 +51,6 @@ pub struct ReclaimGroups {
 
 impl ReclaimGroups {
     /// The groups of a drive, of which the first is at hand; `None` for a drive that has one.
-    #[must_use]
     pub fn new(groups: u32, group_gc: &GroupGc) -> Option<Box<Self>> {
         let waiting = vec![group_gc.clone(); groups as usize];
         (groups > 1).then(|| Box::new(Self { at_hand: 0, quiet: 0, waiting }))
@@ -59,14 +58,12 @@ impl ReclaimGroups {
 
     /// The group at hand.
     #[inline]
-    #[must_use]
     pub fn at_hand(&self) -> u32 {
         self.at_hand
     }
 
     /// Whether a group had no reason to collect when it was looked at, and has not changed since.
     #[inline]
-    #[must_use]
     pub fn is_quiet(&self, group: u32) -> bool {
         self.quiet >> group & 1 == 1 && group != self.at_hand
     }
@@ -79,12 +76,11 @@ impl ReclaimGroups {
 
     /// Garbage collection of a group that is not at hand, or `None` of the one that is.
     #[inline]
-    #[must_use]
     pub fn waiting_in(&self, group: u32) -> Option<&GroupGc> {
         self.waiting.get(group as usize).filter(|_| group != self.at_hand)
     }
 
-    /// The same, mutable.
+    /// Garbage collection of a group that is not at hand, to change, or `None` of the one that is.
     #[inline]
     pub fn waiting_mut(&mut self, group: u32) -> Option<&mut GroupGc> {
         self.waiting.get_mut(group as usize).filter(|_| group != self.at_hand)
@@ -119,7 +115,6 @@ impl ReclaimGroups {
 
 impl Ftl {
     /// The group that writes a stream of moved data, on a drive with reclaim groups; 0 for other streams.
-    #[must_use]
     pub fn group_of_moved(&self, stream: StreamId) -> u32 {
         let group = StreamId::COLLECTED.iter().position(|&collected| collected == stream);
         group.map_or(0, |group| group as u32 % self.geometry.reclaim_groups)

@@ -67,7 +67,6 @@ pub struct Transit {
 
 impl Transit {
     /// The path to an idle drive that takes `places` commands; `None` if it has no stages.
-    #[must_use]
     pub fn new(stages: Stages, places: u32, seed: u64) -> Option<Self> {
         (stages != Stages::default()).then(|| Self {
             way: Way::new(stages.host.unwrap_or(HostSystem::NONE)),
@@ -83,7 +82,6 @@ impl Transit {
 
     /// End of the next stage; [`NEVER`] if no command is on the path.
     #[inline]
-    #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.next_ns
     }

@@ -102,7 +102,6 @@ pub struct GcStates {
 
 impl GcStates {
     /// The state of a drive with its reserve.
-    #[must_use]
     pub fn new(plan: GcStatesPlan) -> Self {
         Self { plan, state: GcState::Reserve }
     }
@@ -122,13 +121,11 @@ impl GcStates {
     }
 
     /// The state.
-    #[must_use]
     pub fn state(&self) -> GcState {
         self.state
     }
 
     /// Time that a random write takes at the rate of the state; 0: it has none.
-    #[must_use]
     pub fn random_command_ns(&self) -> u64 {
         match self.state {
             GcState::Starved => self.plan.starved_command_ns,
@@ -139,7 +136,6 @@ impl GcStates {
 
     /// Whether the cache is to be folded although the host is busy.
     #[inline]
-    #[must_use]
     pub fn hurries_folds(&self) -> bool {
         self.state != GcState::Reserve
     }

@@ -87,7 +87,6 @@ pub struct Compressor {
 
 impl Compressor {
     /// A compressor for pages of this number of granules.
-    #[must_use]
     pub fn new(page_granules: u32) -> Self {
         Self { page_granules, granule_bytes: PAGE_BYTES as u32 / page_granules, carry_bytes: 0 }
     }

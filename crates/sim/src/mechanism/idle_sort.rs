@@ -99,7 +99,6 @@ pub struct Sorter {
 
 impl Sorter {
     /// No round yet.
-    #[must_use]
     pub fn new(plan: IdleSort, geometry: &Geometry) -> Self {
         Self {
             plan,
@@ -113,13 +112,11 @@ impl Sorter {
     }
 
     /// Time without a host command after which a round begins.
-    #[must_use]
     pub fn after_ns(&self) -> u64 {
         self.plan.after_ns
     }
 
     /// Time to wait for the stretch in hand, at least that for a unit.
-    #[must_use]
     pub fn interval_ns(&self) -> u64 {
         let units = (self.pages.len() as u64).div_ceil(self.unit_pages.into());
         self.plan.unit_interval_ns.saturating_mul(units.max(1))
@@ -132,13 +129,11 @@ impl Sorter {
     }
 
     /// Whether the round has come to its end.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.stretches_left == 0
     }
 
     /// Whether parts of a stretch are being read.
-    #[must_use]
     pub fn is_reading(&self) -> bool {
         self.reads > 0
     }
@@ -204,14 +199,12 @@ impl Sorter {
     }
 
     /// The pages of the stretch in hand, by LBA.
-    #[must_use]
     pub fn pages(&self) -> &[StoredPage] {
         &self.pages
     }
 }
 
 /// Whether a page is still at its place, and neither cached nor collected there.
-#[must_use]
 pub fn can_move(ftl: &Ftl, (logical, physical): StoredPage) -> bool {
     let superblock = ftl.superblock_of(physical);
     let is_kept =

@@ -196,7 +196,6 @@ impl MapCache {
     pub const SEGMENT_BYTES: u64 = (size_of::<Segment>() + size_of::<u32>()) as u64;
 
     /// A cache that holds nothing yet of a map of so many segments.
-    #[must_use]
     pub fn new(shape: MapCacheShape, segments: u32) -> Self {
         let level = |place, end, limit| Level { place, end, count: 0, limit };
         let alone = |number| Segment {
@@ -221,19 +220,16 @@ impl MapCache {
     }
 
     /// Counts of hits and misses so far.
-    #[must_use]
     pub fn lookups(&self) -> Lookups {
         self.lookups
     }
 
     /// Whether segments are written to the pSLC cache while that has room.
-    #[must_use]
     pub fn is_in_pslc(&self) -> bool {
         self.shape.in_pslc
     }
 
     /// The segments with the entries of some pages.
-    #[must_use]
     pub fn segments_of(&self, pages: &Range<u64>) -> Range<u32> {
         let last = self.by_segment.divide(pages.end.max(1) - 1);
         self.by_segment.divide(pages.start)..last + 1
@@ -324,7 +320,6 @@ impl MapCache {
     }
 
     /// Arrival of the next entries from the host's memory, or `None` if nobody waits for any.
-    #[must_use]
     pub fn next_fetch_ns(&self) -> Option<u64> {
         self.fetches.front().map(|(fetched_ns, _)| fetched_ns)
     }

@@ -72,7 +72,6 @@ pub struct MappingShape {
 
 impl MappingShape {
     /// The shape for a drive: bytes of an entry of the journal and of the map, superblocks of the journal.
-    #[must_use]
     pub fn new(
         geometry: &Geometry,
         entry_bytes: u32,
@@ -93,14 +92,12 @@ impl MappingShape {
     }
 
     /// The logical pages of a segment of the map.
-    #[must_use]
     pub fn pages_of(&self, segment: u32, geometry: &Geometry) -> Range<u64> {
         let first = u64::from(segment) * u64::from(self.segment_pages);
         first..(first + u64::from(self.segment_pages)).min(geometry.logical_pages)
     }
 
     /// Number of superblocks for journal and checkpoints.
-    #[must_use]
     pub const fn superblocks(&self) -> u32 {
         self.journal_superblocks + 2 * self.area_superblocks
     }
@@ -200,7 +197,6 @@ pub struct MapLog {
 
 impl MapLog {
     /// Journal and checkpoints of a new drive, erased.
-    #[must_use]
     pub fn new(geometry: &Geometry, shape: MappingShape) -> Self {
         Self {
             shape,
@@ -213,7 +209,6 @@ impl MapLog {
 
     /// Journal and checkpoints after power on: the remaining superblocks of the journal, the
     /// checkpoint area to use next, and recovered entries that must be written again.
-    #[must_use]
     pub fn recovered(
         geometry: &Geometry,
         shape: MappingShape,
@@ -229,13 +224,11 @@ impl MapLog {
     }
 
     /// The superblock over the whole drive of the map's own superblock `index`.
-    #[must_use]
     pub const fn superblock(&self, index: u32) -> u32 {
         self.first_superblock + index
     }
 
     /// The journal's superblock at a superblock of the drive; `None` if it holds checkpoints.
-    #[must_use]
     fn journal_index(&self, superblock: u32) -> Option<u32> {
         let index = superblock.checked_sub(self.first_superblock)?;
         (index < self.shape.journal_superblocks).then_some(index)
@@ -243,7 +236,6 @@ impl MapLog {
 
     /// Whether the journal has no room except its reserve: a checkpoint is urgent. The drive must
     /// not accept a deallocation then, or power could fail before the journal contains it.
-    #[must_use]
     pub fn is_stuck(&self) -> bool {
         !self.journal.has_room()
     }
@@ -254,7 +246,6 @@ impl MapLog {
     }
 
     /// Number of waiting deallocations.
-    #[must_use]
     pub fn held(&self) -> usize {
         self.held.len()
     }

@@ -43,7 +43,6 @@ impl Geometry {
     }
 
     /// Whether a unit, counted within its superblock, contains parity.
-    #[must_use]
     pub const fn is_parity(&self, unit: u32) -> bool {
         self.stripe_units > 0
             && unit % self.stripe_units == self.parity_place(unit / self.stripe_units)
@@ -51,7 +50,6 @@ impl Geometry {
 
     /// The parity unit to program after a unit of data, both over the whole drive: that of its
     /// stripe, if the unit completes the data of the stripe.
-    #[must_use]
     pub const fn parity_after(&self, unit: u32) -> Option<u32> {
         if self.stripe_units == 0 {
             return None;
@@ -66,7 +64,6 @@ impl Geometry {
     /// The next page that can hold data, from a page at the border of two units on; both count
     /// within a superblock.
     #[inline]
-    #[must_use]
     pub const fn skip_parity(&self, mut page: u32) -> u32 {
         if self.stripe_units > 0 {
             while page < self.superblock_pages() && self.is_parity(page / self.unit_pages) {
@@ -77,7 +74,6 @@ impl Geometry {
     }
 
     /// Remaining pages of a superblock that can hold data; `page` counts within it.
-    #[must_use]
     pub const fn data_pages_from(&self, page: u32) -> u32 {
         self.superblock_pages() - page - self.parity_units_from(page) * self.unit_pages
     }

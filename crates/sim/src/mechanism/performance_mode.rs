@@ -115,14 +115,12 @@ pub struct FastWrites {
 
 impl FastWrites {
     /// The mode of a new drive whose units have so many pages.
-    #[must_use]
     pub fn new(mode: PerformanceMode, unit_pages: u32) -> Self {
         let backlog = Backlog::new(unit_pages);
         Self { mode, is_reorganising: false, backlog, allowed_pages: 0, counted_ns: 0 }
     }
 
     /// Time for each unit's worth of pages reorganised.
-    #[must_use]
     pub fn unit_interval_ns(&self) -> u64 {
         self.mode.unit_interval_ns
     }
@@ -151,14 +149,12 @@ impl FastWrites {
 
     /// Whether the clock asks for fast data to move.
     #[inline]
-    #[must_use]
     pub fn is_asked(&self) -> bool {
         self.allowed_pages > 0 || self.late_pages() > 0
     }
 
     /// Pages that go before the host's writes and are late.
     #[inline]
-    #[must_use]
     pub fn late_pages(&self) -> u64 {
         self.backlog.pages()
     }
@@ -208,7 +204,6 @@ fn fast_and_normal_pages(ftl: &Ftl, fast: &FastSuperblocks) -> (u64, u64) {
 }
 
 /// The superblock to reorganise next, or `None` if no closed one is fast.
-#[must_use]
 pub fn oldest_fast(ftl: &Ftl, fast: &FastSuperblocks) -> Option<u32> {
     let is_closed = |superblock: &u32| ftl.states[*superblock as usize] == SuperblockState::Closed;
     (0..ftl.geometry.superblocks)

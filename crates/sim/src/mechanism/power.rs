@@ -179,7 +179,6 @@ pub struct StateTimes {
 
 impl StateTimes {
     /// Time in all states.
-    #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.active_ns + self.idle_ns + self.slumber_ns + self.sleep_ns
     }
@@ -200,7 +199,6 @@ pub struct Power {
 
 impl Power {
     /// A drive that has no work from `now_ns`.
-    #[must_use]
     pub fn new(model: PowerModel, now_ns: u64) -> Self {
         let before = StateTimes::default();
         Self { model, is_active: false, permits_idle_states: true, since_ns: now_ns, before }
@@ -217,14 +215,12 @@ impl Power {
     }
 
     /// Whether the drive has work.
-    #[must_use]
     pub fn is_active(&self) -> bool {
         self.is_active
     }
 
     /// The next moment after `after_ns` at which the drive enters an idle power state, or `None` if only work changes its
     /// power. `after_ns` is not before the latest begin or end of work.
-    #[must_use]
     pub fn next_change_ns(&self, after_ns: u64) -> Option<u64> {
         let begun_ns = |state: IdlePowerState| self.since_ns + state.after_ns + state.entry_ns;
         let changes = self.idle_states().into_iter().flatten().map(begun_ns);
@@ -251,7 +247,6 @@ impl Power {
     }
 
     /// Wait of a command that comes at `now_ns` until the drive is ready.
-    #[must_use]
     pub fn wake_ns(&self, now_ns: u64) -> u64 {
         if self.is_active {
             return 0;
@@ -268,7 +263,6 @@ impl Power {
     }
 
     /// Time spent in each state until `now_ns`.
-    #[must_use]
     pub fn times(&self, now_ns: u64) -> StateTimes {
         let mut times = self.before;
         let mut left_ns = now_ns - self.since_ns;
@@ -290,7 +284,6 @@ impl Power {
     }
 
     /// Energy until `now_ns`, rounded down.
-    #[must_use]
     pub fn energy_nj(&self, now_ns: u64, operations: OperationCounts) -> u64 {
         let (model, times) = (&self.model, self.times(now_ns));
         let idle_state_mw = |state: Option<IdlePowerState>| state.map_or(0, |state| state.power_mw);

@@ -232,7 +232,6 @@ pub struct PslcCache {
 
 impl PslcCache {
     /// A cache of superblocks of so many pages that waits for the host to go away.
-    #[must_use]
     pub fn new(pslc: Pslc, cache_pages: u32) -> Self {
         Self {
             pslc,
@@ -250,7 +249,6 @@ impl PslcCache {
     }
 
     /// Time without a host command after which folding begins.
-    #[must_use]
     pub fn idle_after_ns(&self) -> u64 {
         self.pslc.idle_after_ns
     }
@@ -284,7 +282,6 @@ impl PslcCache {
 
     /// Folded pages that go before the host's writes and are late.
     #[inline]
-    #[must_use]
     pub fn late_pages(&self) -> u64 {
         self.backlog.pages()
     }
@@ -296,7 +293,6 @@ impl PslcCache {
 
     /// The stream for a write of the host now, or `None` if it has to wait for the cache.
     #[inline]
-    #[must_use]
     pub fn stream_for(&self, len_bytes: u32, ftl: &Ftl) -> Option<StreamId> {
         if u64::from(len_bytes) >= self.pslc.only_below_bytes {
             return Some(StreamId::Host);
@@ -310,7 +306,6 @@ impl PslcCache {
 
     /// Time from which the controller takes a host page for a stream; it may be in the past.
     #[inline]
-    #[must_use]
     pub fn opens_ns(&self, stream: StreamId, now_ns: u64) -> u64 {
         self.direct
             .as_ref()
@@ -328,13 +323,11 @@ impl PslcCache {
 
     /// Whether host pages that go past it have a limit.
     #[inline]
-    #[must_use]
     pub fn limits_direct_writes(&self) -> bool {
         self.direct.is_some()
     }
 
     /// Whether the cache takes a page more.
-    #[must_use]
     pub fn has_room(&self, ftl: &Ftl) -> bool {
         ftl.stream_has_room(StreamId::Pslc) || self.has_erased(ftl)
     }
@@ -344,7 +337,6 @@ impl PslcCache {
     }
 
     /// Whether an erased superblock of the native cells may serve as cache.
-    #[must_use]
     pub fn may_borrow(&self, ftl: &Ftl) -> bool {
         let max = self.pslc.borrowed_superblocks_max;
         self.pslc.borrow_above.is_some_and(|min| ftl.free.len() as u64 > u64::from(min))
@@ -359,7 +351,6 @@ impl PslcCache {
     /// Whether a part of the cache should be folded now: a superblock waits, or a fold is in
     /// progress whose units may have no other reason to be filled.
     #[inline]
-    #[must_use]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
         let is_needed =
             self.is_folding || self.is_hurried || self.late_pages() > 0 || self.is_awaited(ftl);
@@ -375,7 +366,6 @@ impl PslcCache {
     /// The stream whose open unit folded superblocks wait for and that no pages in flight will
     /// fill, or `None`. The current victim would fill it, if the host could continue without the
     /// cache.
-    #[must_use]
     pub fn stream_to_pad(
         &self,
         ftl: &Ftl,

@@ -122,7 +122,6 @@ impl Plan for IdleGc {
 
 impl BackgroundGc {
     /// Whether collection should use a gap.
-    #[must_use]
     pub fn wants(self, level: Level) -> bool {
         is_below(level, self.free_target)
     }
@@ -131,7 +130,6 @@ impl BackgroundGc {
 impl IdleGc {
     /// Whether the next unit should move: the current victim has units left, or the next one of the group would
     /// give enough.
-    #[must_use]
     pub fn wants(self, level: Level, ftl: &Ftl, (collector, group): (&Collector, u32)) -> bool {
         let is_worthy = |valid_pages| valid_pages <= self.valid_pages_max;
         is_below(level, self.free_target)

@@ -72,7 +72,6 @@ impl Plan for ReadAheadPlan {
 
 impl ReadAheadPlan {
     /// Memory that following streams takes, at most.
-    #[must_use]
     pub fn memory_bytes(self) -> u64 {
         let page_bytes = size_of::<u64>() + size_of::<Fetch>();
         u64::from(self.streams) * u64::from(self.window_pages) * page_bytes as u64
@@ -158,7 +157,6 @@ pub struct Refill {
 
 impl ReadAhead {
     /// No stream yet.
-    #[must_use]
     pub fn new(plan: ReadAheadPlan) -> Self {
         Self {
             plan,
@@ -193,7 +191,6 @@ impl ReadAhead {
     }
 
     /// The number of the next fetch.
-    #[must_use]
     pub fn next_fetch(&self) -> u64 {
         self.first_fetch + self.fetches.len() as u64
     }
@@ -216,7 +213,7 @@ impl ReadAhead {
         self.streams[refill.stream].fetches.push_back(needed);
     }
 
-    /// The same for so many pages at once that all lie in one unit, or all in none.
+    /// The next pages of a refill, so many, all lie in one unit, or all in none.
     pub fn fetch_alike(&mut self, refill: &Refill, run: (Option<u32>, u32), first_fetch: u64) {
         let (unit, pages) = run;
         let Some(more) = pages.checked_sub(1) else { return };
@@ -228,14 +225,12 @@ impl ReadAhead {
     }
 
     /// A fetch that is under way.
-    #[must_use]
     pub fn under_way(&self, number: u64) -> Option<Fetch> {
         let index = number.checked_sub(self.first_fetch)?;
         self.fetches.get(index as usize).filter(|fetch| !fetch.has_ended)
     }
 
     /// From the first to the last stream that some of these pages were read ahead of; empty if none were.
-    #[must_use]
     pub fn streams_of(&self, pages: &Range<u64>) -> Range<usize> {
         let touches = |stream: &Stream| stream.touches(pages);
         let Some(first) = self.streams.iter().position(touches) else { return 0..0 };
@@ -243,7 +238,6 @@ impl ReadAhead {
     }
 
     /// The fetches that a page still waits for, or `None` if it has not been read ahead of these streams.
-    #[must_use]
     pub fn awaited(&self, page: u64, streams: &Range<usize>) -> Option<[Option<u64>; 2]> {
         let of = |stream: &Stream| stream.fetches.get(stream.index(page)?);
         let needed = self.streams[streams.clone()]

@@ -52,7 +52,6 @@ impl Plan for ReadCachePlan {
 
 impl ReadCachePlan {
     /// Memory that the cache takes.
-    #[must_use]
     pub fn memory_bytes(self) -> u64 {
         u64::from(self.pages) * size_of::<u64>() as u64
     }
@@ -67,7 +66,6 @@ pub struct ReadCache {
 
 impl ReadCache {
     /// Room for `pages` pages, rounded down to whole sets and at least one.
-    #[must_use]
     pub fn new(pages: u32) -> Self {
         let sets = (pages as usize / WAYS).max(1);
         Self { sets: vec![[NO_PAGE; WAYS]; sets] }

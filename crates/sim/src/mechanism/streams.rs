@@ -51,7 +51,6 @@ impl Plan for ColdPolicy {
 impl ColdPolicy {
     /// The stream for pages moved out of a superblock.
     #[inline]
-    #[must_use]
     pub fn stream_of_move(self, ftl: &Ftl, superblock: u32) -> StreamId {
         match self {
             Self::Survivor if ftl.written_by[superblock as usize].is_moved() => StreamId::Cold,

@@ -167,24 +167,23 @@ pub struct Thermal {
 
 impl Thermal {
     /// A drive with the temperature of its surroundings, at time 0.
-    #[must_use]
     pub fn new(model: ThermalModel) -> Self {
         Self { model, rise_nk: 0, now_ns: 0, energy_nj: 0, passed: 0 }
     }
 
-    /// The same temperature, with the count of energy back at 0.
+    /// This temperature, with the count of energy back at 0.
     #[must_use]
     pub fn renewed(self) -> Self {
         Self { energy_nj: 0, ..self }
     }
 
-    /// The same drive with the temperature of its surroundings.
+    /// This drive with the temperature of its surroundings.
     #[must_use]
     pub fn cooled(self) -> Self {
         Self { rise_nk: 0, ..self }
     }
 
-    /// The same drive, as warm as it is, in surroundings of another temperature. One that is colder than they are takes
+    /// This drive, as warm as it is, in surroundings of another temperature. One that is colder than they are takes
     /// their temperature.
     #[must_use]
     pub fn amid(mut self, ambient_mk: u64) -> Self {
@@ -195,13 +194,11 @@ impl Thermal {
     }
 
     /// Time between two readings of the temperature of a drive at work.
-    #[must_use]
     pub fn look_ns(&self) -> u64 {
         (self.model.time_constant_ns / LOOKS).clamp(LOOK_MIN_NS, LOOK_MAX_NS)
     }
 
     /// The temperature.
-    #[must_use]
     pub fn temperature_mk(&self) -> u64 {
         self.model.ambient_mk + self.rise_nk / 1_000_000
     }

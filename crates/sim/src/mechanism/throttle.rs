@@ -70,7 +70,6 @@ pub struct Bucket {
 
 impl Bucket {
     /// A full bucket.
-    #[must_use]
     pub fn new(throttle: Throttle) -> Self {
         Self { throttle, full_at_ns: 0 }
     }
@@ -83,7 +82,6 @@ impl Bucket {
 
     /// Time from which a page may enter; it may be in the past.
     #[inline]
-    #[must_use]
     pub fn opens_ns(&self, now_ns: u64) -> u64 {
         self.full_after_ns(now_ns, 1).saturating_sub(self.throttle.burst_ns)
     }

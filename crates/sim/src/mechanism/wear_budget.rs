@@ -80,7 +80,6 @@ pub struct WearBudget {
 
 impl WearBudget {
     /// A full budget.
-    #[must_use]
     pub fn new(plan: WearPlan) -> Self {
         Self { plan, full_at_ns: 0, opens_ns: None }
     }

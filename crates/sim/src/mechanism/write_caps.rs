@@ -141,7 +141,6 @@ pub struct WriteCaps {
 
 impl WriteCaps {
     /// Caps of a drive that takes so many commands; no write has come yet.
-    #[must_use]
     pub fn new(plan: CapsPlan, queue_depth: usize) -> Self {
         Self {
             plan,
@@ -168,7 +167,6 @@ impl WriteCaps {
     }
 
     /// The time of the next acknowledgement, or `None` if none waits.
-    #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
         [&self.random, &self.sequential].into_iter().filter_map(Gate::next_ns).min()
     }

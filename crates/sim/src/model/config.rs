@@ -100,7 +100,7 @@ macro_rules! options {
 mechanisms!(options);
 
 impl Config {
-    /// The same drive behind a host, which may take more commands than the drive does.
+    /// This drive behind a host, which may take more commands than the drive does.
     #[must_use]
     pub fn behind(mut self, host: Option<HostSystem>) -> Self {
         let host_depth = host.map_or(0, |host| host.queue_depth);
@@ -111,7 +111,6 @@ impl Config {
 
     /// Whether some moved data goes to the cold stream.
     #[inline]
-    #[must_use]
     pub fn has_cold_stream(&self) -> bool {
         let options = &self.options;
         options.streams.is_some()
@@ -121,7 +120,6 @@ impl Config {
 
     /// Whether moved data goes to several streams.
     #[inline]
-    #[must_use]
     pub fn has_several_moved_streams(&self) -> bool {
         let is_persistent = |placement: Placement| placement.isolation == Isolation::Persistent;
         self.has_cold_stream()
@@ -135,14 +133,12 @@ impl Config {
     }
 
     /// Size of the LBA space.
-    #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.geometry.logical_pages * u64::from(self.geometry.page_bytes)
     }
 
     /// NAND that holds data of the host in steady state, valid or overwritten: what the FTL may use, less parity,
     /// the map and what it keeps erased. Over the size of the data this is the alpha of the formulas.
-    #[must_use]
     pub fn log_bytes(&self) -> u64 {
         let geometry = &self.geometry;
         let superblock_pages = geometry.superblock_data_pages();

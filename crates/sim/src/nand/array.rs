@@ -245,7 +245,7 @@ impl Arrays {
         self.aging.as_mut().map(|aging| aging.add(past)).is_some()
     }
 
-    /// The same without power: registers lose their content.
+    /// Adds a past without power: registers lose their content.
     pub(super) fn age(&mut self, past: Past) {
         self.add_past(past);
         if let Some(registers) = &mut self.registers {

@@ -56,7 +56,6 @@ pub struct NandFeatures {
 
 impl NandFeatures {
     /// Size of what grows with superblocks and dies in memory.
-    #[must_use]
     pub fn memory_bytes(&self, geometry: &Geometry) -> u64 {
         let blocks = u64::from(geometry.superblocks) * u64::from(geometry.superblock_dies());
         if self.retry.is_some_and(|retry| retry.counts_reads()) {

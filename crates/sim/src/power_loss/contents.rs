@@ -117,7 +117,6 @@ pub struct Contents {
 
 impl Contents {
     /// A new drive: every block erased.
-    #[must_use]
     pub fn new(geometry: Geometry, shape: MappingShape) -> Self {
         let dram = Dram {
             current: vec![NO_PAGE; geometry.logical_pages as usize],
@@ -138,14 +137,12 @@ impl Contents {
 
     /// The version of a logical page that a read returns now, in NAND or not; `None` if the page is
     /// empty. Versions are numbers that grow with every write of the host.
-    #[must_use]
     pub fn version(&self, logical: u64) -> Option<u64> {
         let physical = self.dram.current[logical as usize];
         (physical != NO_PAGE).then(|| self.nand.spares[physical as usize].version)
     }
 
     /// The content of NAND.
-    #[must_use]
     pub fn nand(&self) -> &NandContents {
         &self.nand
     }

@@ -61,7 +61,7 @@ impl<P: Probe> Device<P> {
         self.in_group(group, work)
     }
 
-    /// The same with each group in turn.
+    /// Does something with each reclaim group at hand in turn.
     pub(in crate::device) fn in_each_group(&mut self, mut work: impl FnMut(&mut Self)) {
         for group in 0..self.geometry().reclaim_groups {
             self.in_group(group, &mut work);
@@ -135,7 +135,7 @@ impl<P: Probe> Device<P> {
         0
     }
 
-    /// The same in the group at hand of the stream alone.
+    /// Number of pages of a stream with room in the group that it has at hand.
     fn room_in_its_group(&mut self, stream: StreamId) -> u32 {
         let group = self.ftl.group_at_hand(stream);
         if self.ftl.stream_has_room(stream) && self.late_pages() == 0 {

@@ -27,7 +27,6 @@ pub struct Bursts {
 
 impl Bursts {
     /// No burst yet.
-    #[must_use]
     pub fn new(quantum: Quantum) -> Self {
         Self { quantum, saved_pages: 0, allowed_page_percents: 0 }
     }
@@ -59,7 +58,6 @@ impl Bursts {
 
     /// Whether the host may write although a burst goes on.
     #[inline]
-    #[must_use]
     pub fn admits(&self) -> bool {
         self.allowed_page_percents > 0
     }

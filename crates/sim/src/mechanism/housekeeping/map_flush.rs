@@ -19,7 +19,6 @@ pub struct MapFlush {
 
 impl MapFlush {
     /// The end of the present period.
-    #[must_use]
     pub fn next_ns(self, now_ns: u64) -> u64 {
         (now_ns / self.period_ns + 1).saturating_mul(self.period_ns)
     }

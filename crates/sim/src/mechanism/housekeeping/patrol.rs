@@ -20,13 +20,11 @@ pub struct Patrol {
 
 impl Patrol {
     /// A round that begins on a drive of so many dies, with a unit for each interval.
-    #[must_use]
     pub fn new(interval_ns: u64, dies: u32) -> Self {
         Self { interval_ns, next_unit: 0, reading: 0, reading_max: dies }
     }
 
     /// Time from one unit to the next.
-    #[must_use]
     pub fn interval_ns(&self) -> u64 {
         self.interval_ns
     }

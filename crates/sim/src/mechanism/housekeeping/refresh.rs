@@ -29,13 +29,11 @@ pub struct Refresh {
 
 impl Refresh {
     /// Superblocks that were all written at `now_ns`.
-    #[must_use]
     pub fn new(plan: RefreshPlan, superblocks: u32, now_ns: u64) -> Self {
         Self { plan, written_ns: vec![now_ns; superblocks as usize] }
     }
 
     /// The age from which data is old, and the rate at which it moves.
-    #[must_use]
     pub fn plan(&self) -> RefreshPlan {
         self.plan
     }
@@ -46,7 +44,6 @@ impl Refresh {
     }
 
     /// The closed superblock that is to be written anew next, with the time from which on it is old.
-    #[must_use]
     pub fn next(&self, ftl: &Ftl) -> Option<(u32, u64)> {
         let closed = (0..)
             .zip(&self.written_ns)

@@ -91,7 +91,6 @@ impl Checkpoints {
     }
 
     /// Whether the last segment has been copied and the basis of the copies is not set yet.
-    #[must_use]
     pub fn is_copied(&self) -> bool {
         let all = self.shape.segments;
         self.work.as_ref().is_some_and(|work| work.next_segment == all && work.rests_on.is_none())

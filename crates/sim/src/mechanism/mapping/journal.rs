@@ -25,7 +25,6 @@ pub struct Ring {
 
 impl Ring {
     /// No superblocks yet; each has this number of units.
-    #[must_use]
     pub fn new(superblock_units: u32) -> Self {
         Self { superblock_units, ..Self::default() }
     }
@@ -137,25 +136,21 @@ impl Journal {
     }
 
     /// Position behind all entries so far.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.appended
     }
 
     /// Position behind the last deallocation.
-    #[must_use]
     pub fn deallocated(&self) -> u64 {
         self.deallocated
     }
 
     /// Position behind the last entry given to a unit.
-    #[must_use]
     pub fn covered(&self) -> u64 {
         self.covered
     }
 
     /// Position before which all entries are in NAND.
-    #[must_use]
     pub fn durable(&self) -> u64 {
         self.durable
     }
@@ -167,14 +162,12 @@ impl Journal {
 
     /// Whether a unit should be written now.
     #[inline]
-    #[must_use]
     pub fn is_due(&self) -> bool {
         let pending = self.appended - self.covered;
         pending >= self.unit_entries || self.covered < self.wanted
     }
 
     /// Whether there is room for a unit beside the reserve.
-    #[must_use]
     pub fn has_room(&self) -> bool {
         self.ring.room_units() > RESERVE_UNITS
     }

@@ -87,7 +87,6 @@ impl AgeSection {
 
 impl Past {
     /// Days without power, and nothing else.
-    #[must_use]
     pub const fn days(days: u32) -> Self {
         Self { cycles: 0, retention_ns: (days as u64).saturating_mul(DAY_NS), reads: 0 }
     }

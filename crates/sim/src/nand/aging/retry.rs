@@ -89,13 +89,11 @@ impl RetrySection {
 
 impl ErrorGrowth {
     /// Whether reads of blocks have an effect.
-    #[must_use]
     pub fn counts_reads(&self) -> bool {
         self.per_kiloread_ppb > 0 || self.reclaim_reads.is_some()
     }
 
     /// Number of senses of a page.
-    #[must_use]
     pub fn senses(&self, cycles: u32, age_ns: u64, reads: u32) -> u64 {
         let cycles = u64::from(cycles);
         let worn = |ppb: u64| ppb.saturating_mul(cycles) / 1000;

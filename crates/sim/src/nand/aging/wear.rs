@@ -44,7 +44,6 @@ impl WearSection {
 
 impl WearDrift {
     /// Time of a program after a number of cycles, if it takes `new_ns` in a new block.
-    #[must_use]
     pub fn program_ns(&self, new_ns: u64, cycles: u32) -> u64 {
         let less = self.program_less_permille * u64::from(cycles) / 1000;
         let permille = 1000_u64.saturating_sub(less).max(PROGRAM_MIN_PERMILLE);
@@ -52,7 +51,6 @@ impl WearDrift {
     }
 
     /// Time of an erase after a number of cycles, if it takes `new_ns` for a new block.
-    #[must_use]
     pub fn erase_ns(&self, new_ns: u64, cycles: u32) -> u64 {
         let more = self.erase_more_permille * u64::from(cycles) / 1000;
         (new_ns * (1000 + more).min(ERASE_MAX_PERMILLE)).div_ceil(1000)
