@@ -82,64 +82,33 @@ pub enum StreamId {
 
 impl StreamId {
     /// All streams.
-    pub const ALL: [Self; STREAMS] = [
-        Self::Host,
-        Self::Gc,
-        Self::Cold,
-        Self::Pslc,
-        Self::Host1,
-        Self::Host2,
-        Self::Host3,
-        Self::Host4,
-        Self::Host5,
-        Self::Host6,
-        Self::Host7,
-        Self::Gc1,
-        Self::Gc2,
-        Self::Gc3,
-        Self::Gc4,
-        Self::Gc5,
-        Self::Gc6,
-        Self::Gc7,
-    ];
+    pub const ALL: [Self; STREAMS] = {
+        use StreamId::*;
+        [
+            Host, Gc, Cold, Pslc, Host1, Host2, Host3, Host4, Host5, Host6, Host7, Gc1, Gc2, Gc3,
+            Gc4, Gc5, Gc6, Gc7,
+        ]
+    };
     /// The streams that take data from the write buffer.
-    pub const BUFFERED: [Self; 9] = [
-        Self::Host,
-        Self::Pslc,
-        Self::Host1,
-        Self::Host2,
-        Self::Host3,
-        Self::Host4,
-        Self::Host5,
-        Self::Host6,
-        Self::Host7,
-    ];
+    pub const BUFFERED: [Self; 9] = {
+        use StreamId::*;
+        [Host, Pslc, Host1, Host2, Host3, Host4, Host5, Host6, Host7]
+    };
     /// The streams that garbage collection writes.
-    pub const MOVED: [Self; 9] = [
-        Self::Gc,
-        Self::Cold,
-        Self::Gc1,
-        Self::Gc2,
-        Self::Gc3,
-        Self::Gc4,
-        Self::Gc5,
-        Self::Gc6,
-        Self::Gc7,
-    ];
+    pub const MOVED: [Self; 9] = {
+        use StreamId::*;
+        [Gc, Cold, Gc1, Gc2, Gc3, Gc4, Gc5, Gc6, Gc7]
+    };
     /// The streams of the host by placement handle.
-    pub const HOSTS: [Self; 8] = [
-        Self::Host,
-        Self::Host1,
-        Self::Host2,
-        Self::Host3,
-        Self::Host4,
-        Self::Host5,
-        Self::Host6,
-        Self::Host7,
-    ];
+    pub const HOSTS: [Self; 8] = {
+        use StreamId::*;
+        [Host, Host1, Host2, Host3, Host4, Host5, Host6, Host7]
+    };
     /// The streams of moved data by placement handle, if the drive keeps it apart.
-    pub const COLLECTED: [Self; 8] =
-        [Self::Gc, Self::Gc1, Self::Gc2, Self::Gc3, Self::Gc4, Self::Gc5, Self::Gc6, Self::Gc7];
+    pub const COLLECTED: [Self; 8] = {
+        use StreamId::*;
+        [Gc, Gc1, Gc2, Gc3, Gc4, Gc5, Gc6, Gc7]
+    };
 
     /// A bit for each stream that garbage collection writes.
     const MOVED_BITS: u32 = {

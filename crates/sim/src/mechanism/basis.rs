@@ -60,16 +60,12 @@ impl Blocks {
 pub trait Section {
     /// Its integers.
     type Plan;
-
-    /// Checks the rules between keys; each value lies in the range of its key.
-    fn resolve(&self, basis: &Basis<'_>) -> Result<Self::Plan, ModelError>;
-}
-
-/// The integers of a mechanism.
-pub trait Plan {
     /// The mechanism at work.
     type State;
 
+    /// Checks the rules between keys; each value lies in the range of its key.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<Self::Plan, ModelError>;
+
     /// The mechanism of a new drive that takes this number of commands.
-    fn begin(self, geometry: &Geometry, queue_depth: usize) -> Self::State;
+    fn begin(plan: Self::Plan, geometry: &Geometry, queue_depth: usize) -> Self::State;
 }

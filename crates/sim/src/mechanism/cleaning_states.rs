@@ -16,7 +16,7 @@ use base::facts::Sourced;
 
 use super::write_caps::{RANDOM_IOPS_MAX, command_ns};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 
 section! {
@@ -52,6 +52,7 @@ pub struct GcStatesPlan {
 
 impl Section for CleaningStatesSection {
     type Plan = GcStatesPlan;
+    type State = GcStates;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<GcStatesPlan, ModelError> {
         let [starved_free, balance_free, reserve_free] =
@@ -72,13 +73,9 @@ impl Section for CleaningStatesSection {
             balance_command_ns: command_ns(self.balance_random_iops.value),
         })
     }
-}
 
-impl Plan for GcStatesPlan {
-    type State = GcStates;
-
-    fn begin(self, _: &Geometry, _: usize) -> GcStates {
-        GcStates::new(self)
+    fn begin(plan: GcStatesPlan, _: &Geometry, _: usize) -> GcStates {
+        GcStates::new(plan)
     }
 }
 

@@ -12,7 +12,7 @@ use base::Data;
 use base::facts::Sourced;
 
 use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{Check, ModelError, section};
 
 section! {
@@ -62,17 +62,14 @@ impl CompressionSection {
 
 impl Section for CompressionSection {
     type Plan = CompressionPlan;
+    type State = Compressor;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<CompressionPlan, ModelError> {
         Ok(CompressionPlan { page_granules: basis.geometry.page_granules })
     }
-}
 
-impl Plan for CompressionPlan {
-    type State = Compressor;
-
-    fn begin(self, _: &Geometry, _: usize) -> Compressor {
-        Compressor::new(self.page_granules)
+    fn begin(plan: CompressionPlan, _: &Geometry, _: usize) -> Compressor {
+        Compressor::new(plan.page_granules)
     }
 }
 

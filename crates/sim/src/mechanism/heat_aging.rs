@@ -9,7 +9,7 @@
 use base::facts::Sourced;
 
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::mechanism::thermal::millikelvin;
 use crate::model::schema::{ModelError, section};
 
@@ -37,6 +37,7 @@ const DOUBLINGS_MAX: u64 = 32;
 
 impl Section for HeatAgingSection {
     type Plan = HeatAgingPlan;
+    type State = HeatAging;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<HeatAgingPlan, ModelError> {
         let reference_c = self.reference_c.value;
@@ -49,13 +50,9 @@ impl Section for HeatAgingSection {
             doubling_mk: 1_000 * self.doubling_k.value,
         })
     }
-}
 
-impl Plan for HeatAgingPlan {
-    type State = HeatAging;
-
-    fn begin(self, _: &Geometry, _: usize) -> HeatAging {
-        HeatAging { plan: self, counted_ns: None }
+    fn begin(plan: HeatAgingPlan, _: &Geometry, _: usize) -> HeatAging {
+        HeatAging { plan: plan, counted_ns: None }
     }
 }
 

@@ -7,7 +7,7 @@ mod refresh;
 use base::facts::Sourced;
 
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, section};
 pub use map_flush::MapFlush;
 pub use patrol::Patrol;
@@ -46,6 +46,7 @@ pub struct HousekeepingPlan {
 
 impl Section for HousekeepingSection {
     type Plan = HousekeepingPlan;
+    type State = Housekeeping;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<HousekeepingPlan, ModelError> {
         Ok(HousekeepingPlan {
@@ -54,13 +55,9 @@ impl Section for HousekeepingSection {
             map_flush: self.map_flush(basis)?,
         })
     }
-}
 
-impl Plan for HousekeepingPlan {
-    type State = Housekeeping;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> Housekeeping {
-        Housekeeping::new(self, geometry, 0)
+    fn begin(plan: HousekeepingPlan, geometry: &Geometry, _: usize) -> Housekeeping {
+        Housekeeping::new(plan, geometry, 0)
     }
 }
 

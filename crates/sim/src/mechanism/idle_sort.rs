@@ -14,7 +14,7 @@ use base::facts::Sourced;
 
 use crate::ftl::{Ftl, NO_PAGE, SuperblockState};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, section};
 use crate::nand::programmed::ProgrammedUnits;
 
@@ -46,6 +46,7 @@ pub struct IdleSort {
 
 impl Section for IdleSortSection {
     type Plan = IdleSort;
+    type State = Sorter;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<IdleSort, ModelError> {
         let Basis { check, geometry, .. } = basis;
@@ -69,13 +70,9 @@ impl Section for IdleSortSection {
             stretch_pages: (stretch_bytes / u64::from(geometry.page_bytes)) as u32,
         })
     }
-}
 
-impl Plan for IdleSort {
-    type State = Sorter;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> Sorter {
-        Sorter::new(self, geometry)
+    fn begin(plan: IdleSort, geometry: &Geometry, _: usize) -> Sorter {
+        Sorter::new(plan, geometry)
     }
 }
 

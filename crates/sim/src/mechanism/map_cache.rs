@@ -17,7 +17,7 @@ use std::ops::Range;
 use base::facts::Sourced;
 
 use crate::geometry::{Divisor, Geometry};
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{Check, HOUR_NS, ModelError, section};
 use crate::ring::Ring;
 
@@ -80,6 +80,7 @@ impl MapCacheSection {
 
 impl Section for MapCacheSection {
     type Plan = MapCacheShape;
+    type State = MapCache;
 
     /// A smaller drive holds a smaller part at hand, so that as many lookups find theirs.
     fn resolve(&self, basis: &Basis<'_>) -> Result<MapCacheShape, ModelError> {
@@ -110,13 +111,9 @@ impl Section for MapCacheSection {
             in_pslc,
         })
     }
-}
 
-impl Plan for MapCacheShape {
-    type State = MapCache;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> MapCache {
-        MapCache::new(self, geometry.map_pages)
+    fn begin(plan: MapCacheShape, geometry: &Geometry, _: usize) -> MapCache {
+        MapCache::new(plan, geometry.map_pages)
     }
 }
 

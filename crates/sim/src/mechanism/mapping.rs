@@ -33,7 +33,7 @@ use base::facts::Sourced;
 use crate::ftl::durability::Mark;
 use crate::ftl::placement::Placement;
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 
 /// Units of the journal beside its open superblock that every drive needs.
@@ -125,6 +125,7 @@ fn check_padding(basis: &Basis<'_>) -> Result<(), ModelError> {
 
 impl Section for MappingSection {
     type Plan = MappingShape;
+    type State = MapLog;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<MappingShape, ModelError> {
         let Basis { check, geometry, blocks, .. } = basis;
@@ -156,13 +157,9 @@ impl Section for MappingSection {
         );
         check.fail("nand.reserved_superblocks", reserved, &rule)
     }
-}
 
-impl Plan for MappingShape {
-    type State = MapLog;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> MapLog {
-        MapLog::new(geometry, self)
+    fn begin(plan: MappingShape, geometry: &Geometry, _: usize) -> MapLog {
+        MapLog::new(geometry, plan)
     }
 }
 

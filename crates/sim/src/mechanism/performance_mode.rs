@@ -27,7 +27,7 @@ use base::facts::Sourced;
 use crate::firmware::backlog::Backlog;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 use crate::nand::fast::FastSuperblocks;
 
@@ -63,6 +63,7 @@ pub struct PerformanceMode {
 
 impl Section for PerformanceModeSection {
     type Plan = PerformanceMode;
+    type State = FastWrites;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<PerformanceMode, ModelError> {
         let pages_per_s = self.reorganise_pages_per_s.value;
@@ -78,13 +79,9 @@ impl Section for PerformanceModeSection {
             priority_percent,
         })
     }
-}
 
-impl Plan for PerformanceMode {
-    type State = FastWrites;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> FastWrites {
-        FastWrites::new(self, geometry.unit_pages)
+    fn begin(plan: PerformanceMode, geometry: &Geometry, _: usize) -> FastWrites {
+        FastWrites::new(plan, geometry.unit_pages)
     }
 }
 

@@ -19,7 +19,7 @@
 use base::facts::Sourced;
 
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{Check, HOUR_NS, ModelError, section};
 
 const KILOWATT_MW: u64 = 1_000_000;
@@ -97,6 +97,7 @@ pub struct IdlePowerState {
 
 impl Section for PowerSection {
     type Plan = PowerModel;
+    type State = Power;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<PowerModel, ModelError> {
         let Basis { check, blocks, .. } = basis;
@@ -123,6 +124,10 @@ impl Section for PowerSection {
             transfer_nj: self.transfer_nj.value,
         })
     }
+
+    fn begin(plan: PowerModel, _: &Geometry, _: usize) -> Power {
+        Power::new(plan, 0)
+    }
 }
 
 impl IdlePowerStateSection {
@@ -140,14 +145,6 @@ impl IdlePowerStateSection {
             exit_ns: self.exit_ns.value,
             power_mw: self.power_mw.value,
         })
-    }
-}
-
-impl Plan for PowerModel {
-    type State = Power;
-
-    fn begin(self, _: &Geometry, _: usize) -> Power {
-        Power::new(self, 0)
     }
 }
 

@@ -32,7 +32,7 @@ use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::mechanism::basis::{Basis, Blocks, Plan, Section};
+use crate::mechanism::basis::{Basis, Blocks, Section};
 use crate::mechanism::throttle::{Bucket, Throttle};
 use crate::model::schema::{Check, HOUR_NS, ModelError, TB_PER_S, section};
 use crate::nand::slc::SlcTiming;
@@ -184,6 +184,7 @@ impl PslcSection {
 
 impl Section for PslcSection {
     type Plan = Pslc;
+    type State = PslcCache;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<Pslc, ModelError> {
         let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
@@ -206,13 +207,9 @@ impl Section for PslcSection {
             direct_rate: self.direct_rate(),
         })
     }
-}
 
-impl Plan for Pslc {
-    type State = PslcCache;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> PslcCache {
-        PslcCache::new(self, geometry.cache_units * geometry.unit_pages)
+    fn begin(plan: Pslc, geometry: &Geometry, _: usize) -> PslcCache {
+        PslcCache::new(plan, geometry.cache_units * geometry.unit_pages)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::ftl::collector::Collector;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Level;
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, section};
 
 section! {
@@ -81,15 +81,21 @@ fn check_target(basis: &Basis<'_>, key: &str, value: u32) -> Result<(), ModelErr
 
 impl Section for BackgroundGcSection {
     type Plan = BackgroundGc;
+    type State = BackgroundGc;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<BackgroundGc, ModelError> {
         check_target(basis, "background_gc.free_target", self.free_target.value)?;
         Ok(BackgroundGc { free_target: self.free_target.value })
     }
+
+    fn begin(plan: BackgroundGc, _: &Geometry, _: usize) -> BackgroundGc {
+        plan
+    }
 }
 
 impl Section for IdleGcSection {
     type Plan = IdleGc;
+    type State = IdleGc;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<IdleGc, ModelError> {
         check_target(basis, "idle_gc.free_target", self.free_target.value)?;
@@ -102,21 +108,9 @@ impl Section for IdleGcSection {
             valid_pages_max: (superblock_pages * percent / 100) as u32,
         })
     }
-}
 
-impl Plan for BackgroundGc {
-    type State = Self;
-
-    fn begin(self, _: &Geometry, _: usize) -> Self {
-        self
-    }
-}
-
-impl Plan for IdleGc {
-    type State = Self;
-
-    fn begin(self, _: &Geometry, _: usize) -> Self {
-        self
+    fn begin(plan: IdleGc, _: &Geometry, _: usize) -> IdleGc {
+        plan
     }
 }
 

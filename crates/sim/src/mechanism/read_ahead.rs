@@ -19,7 +19,7 @@ use crate::firmware::sequences::{Continuation, Sequences};
 use crate::ftl::NO_PAGE;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::Command;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 use crate::ring::Ring;
 
@@ -52,6 +52,7 @@ pub struct ReadAheadPlan {
 
 impl Section for ReadAheadSection {
     type Plan = ReadAheadPlan;
+    type State = ReadAhead;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<ReadAheadPlan, ModelError> {
         let (streams, buffer_bytes) = (u64::from(self.streams.value), self.buffer_bytes.value);
@@ -60,13 +61,9 @@ impl Section for ReadAheadSection {
         let window_pages = self.window_bytes.value.min(buffer_bytes / streams) / PAGE_BYTES;
         Ok(ReadAheadPlan { streams: self.streams.value, window_pages: window_pages as u32 })
     }
-}
 
-impl Plan for ReadAheadPlan {
-    type State = ReadAhead;
-
-    fn begin(self, _: &Geometry, _: usize) -> ReadAhead {
-        ReadAhead::new(self)
+    fn begin(plan: ReadAheadPlan, _: &Geometry, _: usize) -> ReadAhead {
+        ReadAhead::new(plan)
     }
 }
 

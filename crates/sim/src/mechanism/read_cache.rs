@@ -11,7 +11,7 @@ use base::facts::Sourced;
 
 use crate::ftl::NO_PAGE;
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 
 section! {
@@ -34,19 +34,16 @@ pub struct ReadCachePlan {
 
 impl Section for ReadCacheSection {
     type Plan = ReadCachePlan;
+    type State = ReadCache;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<ReadCachePlan, ModelError> {
         let (bytes, page_bytes) = (self.bytes.value, u64::from(basis.geometry.page_bytes));
         basis.check.within("read_cache.bytes", bytes, WAYS as u64 * page_bytes, 1 << 40)?;
         Ok(ReadCachePlan { pages: (bytes / page_bytes) as u32 })
     }
-}
 
-impl Plan for ReadCachePlan {
-    type State = ReadCache;
-
-    fn begin(self, _: &Geometry, _: usize) -> ReadCache {
-        ReadCache::new(self.pages)
+    fn begin(plan: ReadCachePlan, _: &Geometry, _: usize) -> ReadCache {
+        ReadCache::new(plan.pages)
     }
 }
 

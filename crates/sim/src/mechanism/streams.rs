@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 
 section! {
@@ -34,17 +34,14 @@ pub enum ColdPolicy {
 
 impl Section for StreamsSection {
     type Plan = ColdPolicy;
+    type State = ColdPolicy;
 
     fn resolve(&self, _: &Basis<'_>) -> Result<ColdPolicy, ModelError> {
         Ok(self.cold.value)
     }
-}
 
-impl Plan for ColdPolicy {
-    type State = Self;
-
-    fn begin(self, _: &Geometry, _: usize) -> Self {
-        self
+    fn begin(plan: ColdPolicy, _: &Geometry, _: usize) -> ColdPolicy {
+        plan
     }
 }
 

@@ -15,7 +15,7 @@
 use base::facts::Sourced;
 
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::mechanism::power::{OperationCounts, Power};
 use crate::model::schema::{Check, ModelError, TB_PER_S, section};
 
@@ -82,6 +82,7 @@ pub(super) const fn millikelvin(celsius: u64) -> u64 {
 
 impl Section for ThermalSection {
     type Plan = ThermalModel;
+    type State = Thermal;
 
     /// A smaller drive warms up after a smaller volume, so that its curve has the same shape.
     fn resolve(&self, basis: &Basis<'_>) -> Result<ThermalModel, ModelError> {
@@ -112,6 +113,10 @@ impl Section for ThermalSection {
             steps: if light.is_some() { [light, heavy] } else { [heavy, None] },
         })
     }
+
+    fn begin(plan: ThermalModel, _: &Geometry, _: usize) -> Thermal {
+        Thermal::new(plan)
+    }
 }
 
 impl ThermalStepSection {
@@ -132,14 +137,6 @@ impl ThermalStepSection {
             cool_mk: millikelvin(threshold_c.value - hysteresis_c.value),
             bytes_per_s: bytes_per_s.value,
         })
-    }
-}
-
-impl Plan for ThermalModel {
-    type State = Thermal;
-
-    fn begin(self, _: &Geometry, _: usize) -> Thermal {
-        Thermal::new(self)
     }
 }
 

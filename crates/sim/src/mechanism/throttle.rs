@@ -15,7 +15,7 @@ use base::facts::Sourced;
 
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, TB_PER_S, section};
 
 section! {
@@ -39,6 +39,7 @@ pub struct Throttle {
 
 impl Section for ThrottleSection {
     type Plan = Throttle;
+    type State = Bucket;
 
     /// A smaller drive accepts a smaller volume at full speed, so that its curve has the same shape.
     fn resolve(&self, basis: &Basis<'_>) -> Result<Throttle, ModelError> {
@@ -51,13 +52,9 @@ impl Section for ThrottleSection {
         };
         Ok(Throttle { page_ns, burst_ns })
     }
-}
 
-impl Plan for Throttle {
-    type State = Bucket;
-
-    fn begin(self, _: &Geometry, _: usize) -> Bucket {
-        Bucket::new(self)
+    fn begin(plan: Throttle, _: &Geometry, _: usize) -> Bucket {
+        Bucket::new(plan)
     }
 }
 

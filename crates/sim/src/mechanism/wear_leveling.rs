@@ -15,7 +15,7 @@ use base::facts::Sourced;
 use crate::ftl::allocation::Allocation;
 use crate::ftl::{Ftl, SuperblockState};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 
 section! {
@@ -39,18 +39,15 @@ pub struct WearLevelingPlan {
 
 impl Section for WearLevelingSection {
     type Plan = WearLevelingPlan;
+    type State = WearLeveling;
 
     fn resolve(&self, _: &Basis<'_>) -> Result<WearLevelingPlan, ModelError> {
         let spread_max = Some(self.spread_max.value).filter(|&spread| spread > 0);
         Ok(WearLevelingPlan { allocation: self.allocation.value, spread_max })
     }
-}
 
-impl Plan for WearLevelingPlan {
-    type State = WearLeveling;
-
-    fn begin(self, _: &Geometry, _: usize) -> WearLeveling {
-        WearLeveling { spread_max: self.spread_max, victims_since: 0 }
+    fn begin(plan: WearLevelingPlan, _: &Geometry, _: usize) -> WearLeveling {
+        WearLeveling { spread_max: plan.spread_max, victims_since: 0 }
     }
 }
 

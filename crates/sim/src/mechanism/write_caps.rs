@@ -13,7 +13,7 @@ use base::facts::Sourced;
 use crate::firmware::sequences::{Continuation, Sequences};
 use crate::geometry::Geometry;
 use crate::host::{Command, transfer_ns};
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, TB_PER_S, section};
 use crate::ring::Ring;
 
@@ -51,6 +51,7 @@ pub struct CapsPlan {
 
 impl Section for WriteCapsSection {
     type Plan = CapsPlan;
+    type State = WriteCaps;
 
     /// A smaller drive takes fewer random writes at full speed, so that its curve has the same shape.
     fn resolve(&self, basis: &Basis<'_>) -> Result<CapsPlan, ModelError> {
@@ -75,6 +76,10 @@ impl Section for WriteCapsSection {
             sequential_bytes_per_s,
         })
     }
+
+    fn begin(plan: CapsPlan, _: &Geometry, queue_depth: usize) -> WriteCaps {
+        WriteCaps::new(plan, queue_depth)
+    }
 }
 
 /// Time of a random write at a rate.
@@ -90,14 +95,6 @@ impl CapsPlan {
         random_burst_ns: 0,
         sequential_bytes_per_s: None,
     };
-}
-
-impl Plan for CapsPlan {
-    type State = WriteCaps;
-
-    fn begin(self, _: &Geometry, queue_depth: usize) -> WriteCaps {
-        WriteCaps::new(self, queue_depth)
-    }
 }
 
 /// Commands that pass one after the other, each with its time.
