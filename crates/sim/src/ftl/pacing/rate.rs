@@ -8,31 +8,8 @@
 //! At `free_low` the host waits: there the drive is too slow for the rate. Simplification: one rate for all sizes of
 //! writes. Tests: `tests/formulas/evenness.rs`, `tests/mechanisms/pacing.rs`.
 
-/// The policy; stateless.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Rate {
-    free_low: u32,
-    free_high: u32,
-}
-
 /// The level that the policy keeps, in half superblocks: `free_high` erased or nearly so, less a half that is open, and
 /// half of both open superblocks.
 pub(super) const fn steady_half_superblocks(free_high: u64) -> u64 {
     2 * free_high + 1
-}
-
-impl Rate {
-    pub(super) fn new(free_low: u32, free_high: u32) -> Self {
-        Self { free_low, free_high }
-    }
-
-    #[inline]
-    pub(super) fn must_collect(&self, free_superblocks: u32) -> bool {
-        free_superblocks < self.free_high
-    }
-
-    #[inline]
-    pub(super) fn host_may_open(&self, free_superblocks: u32) -> bool {
-        free_superblocks > self.free_low
-    }
 }
