@@ -10,7 +10,7 @@
 //!   medians of the turns, shares of their ratios. The floor itself prepares the steady state, without time.
 //! - `mechanisms`: the smallest of those drives with all mechanisms that go together and leave its
 //!   write amplification as it is, behind a host: filled, overwritten twice, then timed; `groups`: the same with eight
-//!   groups of dies that clean each for itself, without the mechanisms that do not go with them.
+//!   groups of dies that collect each for itself, without the mechanisms that do not go with them.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::collections::VecDeque;
@@ -498,7 +498,7 @@ const MECHANISMS: [(&str, &str); 39] = [
     ("housekeeping.refresh_pages_per_s", "1000"),
 ];
 
-/// Keys of a drive whose groups of dies clean each for itself, and those of [`MECHANISMS`] that go with them.
+/// Keys of a drive whose groups of dies collect each for itself, and those of [`MECHANISMS`] that go with them.
 fn in_groups() -> Vec<(&'static str, &'static str)> {
     let moves_between = ["wear_leveling.", "housekeeping.refresh"];
     let stays = |(key, _): &(&str, &str)| !moves_between.iter().any(|moves| key.starts_with(moves));

@@ -82,7 +82,7 @@ fn the_series_adds_up_to_time_in_states_and_energy_of_operations() {
         let energy_nj = |row: &SecondRow| row.telemetry.expect("it is told").energy_nj;
         series_nj += rows.seconds.iter().map(energy_nj).sum::<u64>();
     }
-    let model = drive.config().power.expect("a drive with [power]");
+    let model = drive.config().options.power.expect("a drive with [power]");
     let times = drive.drive().power_times().expect("a drive with [power]");
     let operations = drive.drive().operations();
     let slumber_mw = model.slumber.expect("it has slumber").power_mw;

@@ -16,34 +16,38 @@ mod by_the_clock;
 mod check;
 mod compression;
 mod deallocation;
-mod folding;
 mod gc;
 mod housekeeping;
+mod idle_sort;
+mod map_cache;
 mod mapping;
 mod mechanisms;
+mod performance_mode;
 mod power;
 mod program;
+mod pslc;
+mod quiet_gc;
 mod read;
+mod read_ahead;
 mod readings;
+mod thermal;
 mod timers;
 mod transit;
+mod wear_budget;
+mod write_caps;
 
 use std::hint::cold_path;
 
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
-use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
-use crate::firmware::housekeeping::{Patrol, Refresh};
-use crate::firmware::read_cache::ReadCache;
 use crate::firmware::write_buffer::WriteBuffer;
-use crate::ftl::cleaners::{Cleaner, Cleaners};
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Bursts, Pacing};
-use crate::ftl::wear::WearLeveling;
+use crate::ftl::reclaim_groups::{GroupGc, ReclaimGroups};
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry};
 use crate::host::commands::Commands;
@@ -52,18 +56,13 @@ use crate::host::processors::Processors;
 use crate::host::queues::SubmissionQueues;
 use crate::host::transit::Transit;
 use crate::host::{Command, ControllerJob};
-use crate::mapping::MapLog;
-use crate::mechanism::idle_sort::Sorter;
-use crate::mechanism::map_cache::MapCache;
-use crate::mechanism::pslc::PslcCache;
-use crate::mechanism::read_ahead::ReadAhead;
+use crate::mechanism::mapping::MapLog;
 use crate::mechanism::thermal::Thermal;
 use crate::mechanism::throttle::Bucket;
 use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
 use crate::nand::programmed::ProgrammedUnits;
 use crate::nand::{DieOp, Nand};
-use crate::power::Power;
 use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
 use mechanisms::Mechanisms;
@@ -81,33 +80,22 @@ pub struct Device<P: Probe = Silent> {
     timers: Timers,
     mechanisms: Mechanisms,
     write_rate: Option<Bucket>,
-    cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
     controller: Processors,
     queues: Option<SubmissionQueues>,
     link: Link,
-    read_cache: Option<ReadCache>,
-    map_cache: Option<MapCache>,
-    read_ahead: Option<ReadAhead>,
-    patrol: Option<Patrol>,
-    refresh: Option<Refresh>,
-    sorter: Option<Sorter>,
-    power: Option<Power>,
     buffer: WriteBuffer,
     flushes: Flushes,
-    compressor: Compressor,
     nand: Nand,
     ftl: Ftl,
     pacing: Pacing,
     bursts: Option<Bursts>,
     victims: VictimSelector,
-    wear_leveling: WearLeveling,
     collector: Collector,
-    /// The cleaning of the other groups, if they clean each for itself.
-    cleaners: Option<Box<Cleaners>>,
+    /// Garbage collection of the other reclaim groups, or `None` if there is only one.
+    reclaim_groups: Option<Box<ReclaimGroups>>,
     programs: StreamPrograms,
-    map_log: Option<MapLog>,
     by_dies: Divisor,
     programmed: ProgrammedUnits,
     /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical ones, which are
@@ -121,14 +109,12 @@ pub struct Device<P: Probe = Silent> {
 
 impl Device {
     /// A fresh drive: nothing mapped, time 0.
-    #[must_use]
     pub fn new(config: Config) -> Self {
         Self::with_probe(config, Silent)
     }
 
     /// A drive with the data of `ftl`, all full units of it in NAND, at time 0: a start in a state that was prepared
     /// without time.
-    #[must_use]
     pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
         Self::assemble(config, ftl, Silent)
     }
@@ -136,7 +122,6 @@ impl Device {
 
 impl<P: Probe> Device<P> {
     /// A fresh drive, observed from its first moment.
-    #[must_use]
     pub fn with_probe(config: Config, probe: P) -> Self {
         let ftl = Ftl::new(config.geometry);
         Self::assemble(config, ftl, probe)
@@ -145,13 +130,11 @@ impl<P: Probe> Device<P> {
 
 impl<P: Probe> Device<P> {
     /// Present maps, counts and streams.
-    #[must_use]
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
     }
 
     /// The probe.
-    #[must_use]
     pub fn probe(&self) -> &P {
         &self.probe
     }
@@ -160,14 +143,14 @@ impl<P: Probe> Device<P> {
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
-        let (Cleaner { collector, pacing, bursts }, cleaners) = gc::groups::cleaners(&config);
+        let (GroupGc { collector, pacing, bursts }, reclaim_groups) =
+            gc::reclaim_groups::new_groups(&config);
         let mut device = Self {
             now_ns: 0,
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
             mechanisms: Mechanisms::new(&config.options, &config.geometry, queue_depth),
             write_rate: config.options.write_rate.map(Bucket::new),
-            cache: config.options.pslc.map(|pslc| PslcCache::new(pslc, ftl.cache_pages())),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
             queues: SubmissionQueues::new(
@@ -176,16 +159,8 @@ impl<P: Probe> Device<P> {
                 config.interface.arbitration_burst,
             ),
             link: Link::new(&config.interface),
-            read_cache: ReadCache::new(config.options.read_cache_pages),
-            map_cache: MapCache::new(config.options.map_cache, config.geometry.map_pages),
-            read_ahead: config.options.read_ahead.map(ReadAhead::new),
-            patrol: None,
-            refresh: None,
-            sorter: config.options.idle_sort.map(|plan| Sorter::new(plan, &config.geometry)),
-            power: config.power.map(|model| Power::new(model, 0)),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
-            compressor: Compressor::new(config.geometry.page_granules),
             nand: Nand::new(
                 &config.geometry,
                 config.nand,
@@ -195,12 +170,10 @@ impl<P: Probe> Device<P> {
             ftl,
             pacing,
             bursts,
-            wear_leveling: WearLeveling::new(config.options.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector,
-            cleaners,
+            reclaim_groups,
             programs: StreamPrograms::default(),
-            map_log: config.options.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
             by_dies: Divisor::new(config.geometry.dies),
             programmed: ProgrammedUnits::new(units),
             totals: TelemetryRow::default(),
@@ -209,7 +182,9 @@ impl<P: Probe> Device<P> {
             config,
             probe,
         };
-        device.ftl.allocation = device.config.allocation;
+        if let Some(wear) = device.config.options.wear_leveling {
+            device.ftl.allocation = wear.allocation;
+        }
         if let Some(mode) = device.config.options.performance_mode {
             let superblocks = device.geometry().superblocks;
             device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));
@@ -220,7 +195,6 @@ impl<P: Probe> Device<P> {
     }
 
     /// The resolved model.
-    #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -236,7 +210,7 @@ impl<P: Probe> Device<P> {
         }
         let now_ns = self.now_ns;
         let thermal = self.thermal_at(now_ns).map(Thermal::renewed);
-        let power = self.power.as_ref().map(|power| power.renewed(now_ns));
+        let power = self.mechanisms.power.as_ref().map(|power| power.renewed(now_ns));
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry {
             superblocks: 0,
@@ -248,14 +222,13 @@ impl<P: Probe> Device<P> {
         let ftl = Ftl::new(self.config.geometry);
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
-        self.power = power;
+        self.mechanisms.power = power;
         self.mechanisms.thermal = thermal;
         self.look_at_temperature();
         self.start_clock();
     }
 
     /// The drive's clock.
-    #[must_use]
     pub fn now(&self) -> Nanos {
         Nanos(self.now_ns)
     }
@@ -298,13 +271,13 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// The first outstanding command has come: it ends the rest of a drive with power states.
+    /// The first outstanding command has come: it ends the idle power state of a drive that has such.
     #[inline(never)]
     fn host_is_back(&mut self) {
         if self.commands.is_host_missed() {
             self.wait_for_idle();
         }
-        if let Some(power) = &self.power {
+        if let Some(power) = &self.mechanisms.power {
             self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
             self.note_work(true);
         }
@@ -344,7 +317,6 @@ impl<P: Probe> Device<P> {
     }
 
     /// Whether no command is outstanding, and every ended one was reaped.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.commands.outstanding() == 0 && self.commands.ended() == 0
     }
@@ -362,14 +334,14 @@ impl<P: Probe> Device<P> {
     /// Whether the number of commands that wait, for room, programs or the journal, is at most that of the outstanding
     /// ones.
     fn are_queues_sound(&self) -> bool {
-        let held = self.map_log.as_ref().map_or(0, MapLog::held);
+        let held = self.mechanisms.mapping.as_ref().map_or(0, MapLog::held);
         let waiting = self.buffer.waiting() + self.flushes.waiting() + held;
         waiting <= self.commands.outstanding() as usize
     }
 
     /// Lets time pass until `until`, and handles all events before it.
     pub fn run_until(&mut self, until: Nanos) {
-        // Two stretches: as long as commands are outstanding, and the rest, in which the drive may come to rest.
+        // Two stretches: as long as commands are outstanding, and the remainder, in which the drive may become idle.
         loop {
             let outstanding = self.commands.outstanding() as usize;
             let wanted =
@@ -460,7 +432,7 @@ impl<P: Probe> Device<P> {
         if command.kind == OpKind::Write {
             if command.is_whole_pages() {
                 self.arrive(tag);
-            } else if self.map_cache.is_some() {
+            } else if self.mechanisms.map_cache.is_some() {
                 self.find_pages(tag);
             } else {
                 self.read_before_write(tag);
@@ -493,7 +465,7 @@ impl<P: Probe> Device<P> {
         let command = self.commands[tag];
         match command.kind {
             OpKind::Write => self.come_to_link(tag),
-            OpKind::Read if self.map_cache.is_some() => self.find_pages(tag),
+            OpKind::Read if self.mechanisms.map_cache.is_some() => self.find_pages(tag),
             OpKind::Read => self.read(tag),
             OpKind::Flush => {
                 self.flush(tag);

@@ -4,9 +4,9 @@ use base::{Completion, Nanos, Op, TelemetryRow};
 
 use crate::device::Device;
 use crate::ftl::Ftl;
+use crate::mechanism::power::{OperationCounts, StateTimes};
 use crate::model::Config;
 use crate::nand::aging::past::Past;
-use crate::power::{OperationCounts, StateTimes};
 
 /// A simulated drive; see [`Device`], whose functions these are.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -14,37 +14,31 @@ pub struct Drive(Device);
 
 impl Drive {
     /// A fresh drive: nothing mapped, time 0.
-    #[must_use]
     pub fn new(config: Config) -> Self {
         Self(Device::new(config))
     }
 
     /// As [`Device::with_ftl`].
-    #[must_use]
     pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
         Self(Device::with_ftl(config, ftl))
     }
 
     /// The resolved model.
-    #[must_use]
     pub fn config(&self) -> &Config {
         self.0.config()
     }
 
     /// As [`Device::is_idle`].
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.0.is_idle()
     }
 
     /// Present maps, counts and streams.
-    #[must_use]
     pub fn ftl(&self) -> &Ftl {
         self.0.ftl()
     }
 
     /// The drive's clock.
-    #[must_use]
     pub fn now(&self) -> Nanos {
         self.0.now()
     }
@@ -83,7 +77,6 @@ impl Drive {
     }
 
     /// As [`Device::next_event`].
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         self.0.next_event()
     }
@@ -103,13 +96,12 @@ impl Drive {
         self.0.limit_cache(borrowed_superblocks_max)
     }
 
-    /// As [`Device::allow_rest`].
-    pub fn allow_rest(&mut self, allowed: bool) {
-        self.0.allow_rest(allowed);
+    /// As [`Device::allow_idle_states`].
+    pub fn allow_idle_states(&mut self, allowed: bool) {
+        self.0.allow_idle_states(allowed);
     }
 
     /// As [`Device::telemetry`].
-    #[must_use]
     pub fn telemetry(&self) -> TelemetryRow {
         self.0.telemetry()
     }
@@ -130,13 +122,11 @@ impl Drive {
     }
 
     /// As [`Device::power_times`].
-    #[must_use]
     pub fn power_times(&self) -> Option<StateTimes> {
         self.0.power_times()
     }
 
     /// As [`Device::operations`].
-    #[must_use]
     pub fn operations(&self) -> OperationCounts {
         self.0.operations()
     }

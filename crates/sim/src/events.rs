@@ -37,7 +37,6 @@ impl EventTree {
     ///
     /// # Panics
     /// With more than 65,536 sources. A model with more dies is refused.
-    #[must_use]
     pub fn new(sources: u32) -> Self {
         assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");
         let nodes = 2 * sources.next_power_of_two() as usize;
@@ -46,7 +45,6 @@ impl EventTree {
 
     /// Time ([`NEVER`] if there is none) and source of the earliest event.
     #[inline]
-    #[must_use]
     pub fn earliest(&self) -> (u64, u32) {
         self.next
     }
@@ -94,7 +92,7 @@ impl EventTree {
         self.next = (if key == NO_EVENT { NEVER } else { time_ns }, u32::from(key as u16));
     }
 
-    /// The same for a larger tree.
+    /// Puts the key of a source into a larger tree.
     #[cold]
     #[inline(never)]
     fn put_any(&mut self, source: u32, key: u64) {

@@ -5,9 +5,6 @@
 //! the decisions out.
 
 pub mod backlog;
-pub mod compression;
 pub mod flush;
-pub mod housekeeping;
-pub mod read_cache;
 pub mod sequences;
 pub mod write_buffer;

@@ -2,15 +2,14 @@
 //!
 //! Phenomenon: page-mapped log-structured writing over superblocks with separate host and GC
 //! streams, as in open FTLs (SPDK FTL bands, pblk lines; see `docs/simulator.md`). Simplification:
-//! the whole map is in DRAM; what it costs on NAND is in `mapping/` and `firmware/map_cache.rs`. Tests: `device/check.rs` walks the invariants,
+//! the whole map is in DRAM; what it costs on NAND is in `mechanism/mapping.rs` and `mechanism/map_cache.rs`. Tests: `device/check.rs` walks the invariants,
 //! `tests/formulas/shape.rs` compares WAF with theory.
 //!
 //! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one
 //! map line and a counter, and nothing has to be cleared in `p2l`.
 
+pub mod allocation;
 mod cache;
-pub mod cleaners;
-pub mod cold;
 pub mod collector;
 pub mod durability;
 pub mod gc;
@@ -19,17 +18,17 @@ mod groups;
 pub mod pacing;
 pub mod placement;
 pub mod rebuild;
+pub mod reclaim_groups;
 pub mod table;
-pub mod wear;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::geometry::{Divisor, Geometry};
+use allocation::Allocation;
 use groups::OpenGroups;
 pub use table::NO_PAGE;
 use table::PageTable;
-use wear::Allocation;
 
 /// No superblock.
 pub const NO_SUPERBLOCK: u32 = u32::MAX;
@@ -47,7 +46,7 @@ pub enum StreamId {
     /// Valid data moved by garbage collection.
     Gc,
     /// Moved data that the drive expects to stay unchanged, if it separates such data; see
-    /// [`cold`].
+    /// [`crate::mechanism::streams`].
     Cold,
     /// Data from the host that goes to the pSLC cache first; see [`crate::mechanism::pslc`].
     Pslc,
@@ -83,64 +82,33 @@ pub enum StreamId {
 
 impl StreamId {
     /// All streams.
-    pub const ALL: [Self; STREAMS] = [
-        Self::Host,
-        Self::Gc,
-        Self::Cold,
-        Self::Pslc,
-        Self::Host1,
-        Self::Host2,
-        Self::Host3,
-        Self::Host4,
-        Self::Host5,
-        Self::Host6,
-        Self::Host7,
-        Self::Gc1,
-        Self::Gc2,
-        Self::Gc3,
-        Self::Gc4,
-        Self::Gc5,
-        Self::Gc6,
-        Self::Gc7,
-    ];
+    pub const ALL: [Self; STREAMS] = {
+        use StreamId::*;
+        [
+            Host, Gc, Cold, Pslc, Host1, Host2, Host3, Host4, Host5, Host6, Host7, Gc1, Gc2, Gc3,
+            Gc4, Gc5, Gc6, Gc7,
+        ]
+    };
     /// The streams that take data from the write buffer.
-    pub const BUFFERED: [Self; 9] = [
-        Self::Host,
-        Self::Pslc,
-        Self::Host1,
-        Self::Host2,
-        Self::Host3,
-        Self::Host4,
-        Self::Host5,
-        Self::Host6,
-        Self::Host7,
-    ];
+    pub const BUFFERED: [Self; 9] = {
+        use StreamId::*;
+        [Host, Pslc, Host1, Host2, Host3, Host4, Host5, Host6, Host7]
+    };
     /// The streams that garbage collection writes.
-    pub const MOVED: [Self; 9] = [
-        Self::Gc,
-        Self::Cold,
-        Self::Gc1,
-        Self::Gc2,
-        Self::Gc3,
-        Self::Gc4,
-        Self::Gc5,
-        Self::Gc6,
-        Self::Gc7,
-    ];
+    pub const MOVED: [Self; 9] = {
+        use StreamId::*;
+        [Gc, Cold, Gc1, Gc2, Gc3, Gc4, Gc5, Gc6, Gc7]
+    };
     /// The streams of the host by placement handle.
-    pub const HOSTS: [Self; 8] = [
-        Self::Host,
-        Self::Host1,
-        Self::Host2,
-        Self::Host3,
-        Self::Host4,
-        Self::Host5,
-        Self::Host6,
-        Self::Host7,
-    ];
+    pub const HOSTS: [Self; 8] = {
+        use StreamId::*;
+        [Host, Host1, Host2, Host3, Host4, Host5, Host6, Host7]
+    };
     /// The streams of moved data by placement handle, if the drive keeps it apart.
-    pub const COLLECTED: [Self; 8] =
-        [Self::Gc, Self::Gc1, Self::Gc2, Self::Gc3, Self::Gc4, Self::Gc5, Self::Gc6, Self::Gc7];
+    pub const COLLECTED: [Self; 8] = {
+        use StreamId::*;
+        [Gc, Gc1, Gc2, Gc3, Gc4, Gc5, Gc6, Gc7]
+    };
 
     /// A bit for each stream that garbage collection writes.
     const MOVED_BITS: u32 = {
@@ -154,7 +122,6 @@ impl StreamId {
 
     /// Whether garbage collection writes the stream; if not, its data comes from the write buffer.
     #[inline]
-    #[must_use]
     pub fn is_moved(self) -> bool {
         Self::MOVED_BITS >> self as u32 & 1 == 1
     }
@@ -234,7 +201,6 @@ pub struct Ftl {
 
 impl Ftl {
     /// An empty drive: every superblock erased, nothing mapped.
-    #[must_use]
     pub fn new(geometry: Geometry) -> Self {
         let superblocks = geometry.superblocks as usize;
         Self {
@@ -272,7 +238,6 @@ impl Ftl {
     }
 
     /// Whether the drive is unused: nothing has been written or erased yet.
-    #[must_use]
     pub fn is_new(&self) -> bool {
         self.free.len() + self.cache_free.len() == self.states.len()
             && self.erase_counts.iter().all(|&erases| erases == 0)
@@ -280,35 +245,30 @@ impl Ftl {
 
     /// The superblock of a physical page.
     #[inline]
-    #[must_use]
     pub fn superblock_of(&self, physical: u64) -> u32 {
         self.by_superblock.divide(physical)
     }
 
     /// The unit of a physical page, over the whole drive.
     #[inline]
-    #[must_use]
     pub fn unit_of(&self, physical: u64) -> u32 {
         self.by_unit.divide(physical)
     }
 
     /// A stream's write frontier.
     #[inline]
-    #[must_use]
     pub fn stream(&self, id: StreamId) -> &Stream {
         &self.streams[id as usize]
     }
 
     /// Whether a stream stands between two units: its last page completed one.
     #[inline]
-    #[must_use]
     pub fn is_unit_complete(&self, id: StreamId) -> bool {
         self.stream(id).unit_room_pages == self.geometry.unit_pages
     }
 
     /// Pages a stream can still write into its open superblocks.
     #[inline]
-    #[must_use]
     pub fn stream_room_pages(&self, id: StreamId) -> u32 {
         let of_others = self.groups.as_ref().map_or(0, |groups| groups.room_pages(id));
         self.stream(id).room_pages + of_others
@@ -316,13 +276,11 @@ impl Ftl {
 
     /// Whether a stream can write at least one page more into the superblock at hand.
     #[inline]
-    #[must_use]
     pub fn stream_has_room(&self, id: StreamId) -> bool {
         self.stream(id).room_pages > 0
     }
 
     /// Pages of a superblock that have been written since its last erase.
-    #[must_use]
     pub fn written_pages(&self, superblock: u32) -> u32 {
         match self.states[superblock as usize] {
             SuperblockState::Free => 0,
@@ -349,12 +307,12 @@ impl Ftl {
         true
     }
 
-    /// The next erased superblock, of this group of dies if it has one; of no other where each cleans for itself.
+    /// The next erased superblock, of this group of dies if it has one; of no other if the group is a reclaim group.
     fn take_free(&mut self, group: Option<u32>) -> Option<u32> {
         let is_of_group = |superblock: u32| {
             group.is_none_or(|group| superblock % self.geometry.die_groups == group)
         };
-        let is_alone = self.geometry.cleaning_groups > 1;
+        let is_alone = self.geometry.reclaim_groups > 1;
         let any = || self.allocation.choose(&self.free, &self.erase_counts, |_| !is_alone);
         let index =
             self.allocation.choose(&self.free, &self.erase_counts, is_of_group).or_else(any)?;
@@ -366,7 +324,7 @@ impl Ftl {
     #[inline]
     fn count_free(&mut self, superblock: u32, more: i32) {
         if let Some(groups) = &mut self.groups {
-            groups.count_free(self.geometry.cleaning_group(superblock), more);
+            groups.count_free(self.geometry.reclaim_group(superblock), more);
         }
     }
 
@@ -429,7 +387,6 @@ impl Ftl {
 
     /// The next physical page of a stream that has room.
     #[inline]
-    #[must_use]
     pub fn frontier(&self, id: StreamId) -> u64 {
         let stream = &self.streams[id as usize];
         let first = u64::from(stream.superblock) * u64::from(self.superblock_pages);
@@ -492,7 +449,6 @@ impl Ftl {
 
     /// The logical page of a physical page, if it is valid.
     #[inline]
-    #[must_use]
     pub fn owner(&self, physical: u64) -> Option<u64> {
         let logical = self.p2l.get(physical);
         let valid = if self.sizes.is_empty() {
@@ -505,7 +461,6 @@ impl Ftl {
 
     /// The valid pages of a unit, bit 0 for its first page.
     #[inline(always)]
-    #[must_use]
     pub fn valid_mask(&self, unit: u32) -> u64 {
         let unit_pages = self.geometry.unit_pages;
         let first = self.geometry.first_page_of(unit);
@@ -515,7 +470,7 @@ impl Ftl {
         self.p2l.led_back_mask(&self.l2p, first, unit_pages)
     }
 
-    /// The same on a drive that compresses.
+    /// The valid granules of some physical pages, bit 0 for the first, on a drive that compresses.
     #[cold]
     #[inline(never)]
     fn valid_granules_mask(&self, pages: Range<u64>) -> u64 {

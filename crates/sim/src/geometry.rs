@@ -12,18 +12,16 @@
 //! A host that writes a part of a page makes the drive read the rest and write all of it; see `device/read.rs`.
 //!
 //! On a drive that compresses a physical page is a *granule*: a fraction of a logical page, of which each
-//! logical page takes as many as its data needs; see [`crate::firmware::compression`]. Everything that counts
+//! logical page takes as many as its data needs; see [`crate::mechanism::compression`]. Everything that counts
 //! physical pages counts granules there.
 //!
 //! On a drive with groups of dies superblock S lies on group S mod G, and its units on the dies of that group; see
 //! [`crate::ftl`].
 //!
-//! With parity one unit in every stripe holds no data; see [`crate::geometry::parity`].
+//! With parity one unit in every stripe holds no data; see [`crate::mechanism::parity`].
 //!
 //! Consecutive dies sit on different channels, so that a sequential stream loads all channels
 //! first. A physical page number counts pages over superblocks, units and pages within a unit.
-
-pub mod parity;
 
 use std::ops::Range;
 
@@ -43,7 +41,6 @@ impl Divisor {
     ///
     /// # Panics
     /// When it is 0, as a division by it.
-    #[must_use]
     pub const fn new(divisor: u32) -> Self {
         Self { reciprocal: u64::MAX / divisor as u64 }
     }
@@ -51,18 +48,16 @@ impl Divisor {
     /// `dividend / divisor`, rounded down, for a result below 2^32 and a dividend with
     /// (dividend + 1) divisor <= 2^64.
     #[inline]
-    #[must_use]
     pub const fn divide(self, dividend: u64) -> u32 {
         self.divide_before(dividend + 1)
     }
 
-    /// The same for the number before `next`.
+    /// The quotient of the number before `next`, rounded down.
     ///
     /// Let n be the divisor, d the dividend and r the reciprocal. Then n r = 2^64 - e with 1 <= e <= n, and
     /// (d + 1) r / 2^64 is (d + 1) / n less (d + 1) e / (n 2^64). That is more than nothing, and at most 1 / n, as
     /// (d + 1) e <= (d + 1) n <= 2^64; so rounding down gives the same as for d / n.
     #[inline]
-    #[must_use]
     pub const fn divide_before(self, next: u64) -> u32 {
         ((next as u128 * self.reciprocal as u128) >> 64) as u32
     }
@@ -77,8 +72,8 @@ pub struct Geometry {
     pub dies: u32,
     /// Groups of neighbouring dies, each with superblocks of its own; 1: superblocks lie on all dies.
     pub die_groups: u32,
-    /// Those of them that clean each for itself: all, or 1 where one victim is chosen among all superblocks.
-    pub cleaning_groups: u32,
+    /// Reclaim groups, each with victims of its own: all of them, or 1 where one victim is chosen among all superblocks.
+    pub reclaim_groups: u32,
     /// Bytes of a logical page, a power of two from [`PAGE_BYTES`] on.
     pub page_bytes: u32,
     /// Pages in one multi-plane program.
@@ -106,59 +101,50 @@ pub struct Geometry {
 
 impl Geometry {
     /// Pages in a superblock, parity included.
-    #[must_use]
     pub const fn superblock_pages(&self) -> u32 {
         self.superblock_units * self.unit_pages
     }
 
     /// Pages in a superblock that can hold data.
-    #[must_use]
     pub const fn superblock_data_pages(&self) -> u32 {
         self.data_pages_from(0)
     }
 
     /// Pages for data in a superblock while it serves as cache.
-    #[must_use]
     pub const fn cache_data_pages(&self) -> u32 {
         self.superblock_data_pages() - self.data_pages_from(self.cache_units * self.unit_pages)
     }
 
     /// Whether a superblock serves only as cache.
     #[inline]
-    #[must_use]
     pub const fn is_cache_only(&self, superblock: u32) -> bool {
         superblock + self.cache_superblocks >= self.superblocks
     }
 
     /// Pages that the FTL stores: those of the host and those of the map.
-    #[must_use]
     pub const fn stored_pages(&self) -> u64 {
         self.logical_pages + self.map_pages as u64
     }
 
     /// Physical pages that the FTL may use, parity included.
-    #[must_use]
     pub const fn physical_pages(&self) -> u64 {
         self.superblocks as u64 * self.superblock_pages() as u64
     }
 
     /// The first page of a unit, both over the whole drive.
     #[inline]
-    #[must_use]
     pub const fn first_page_of(&self, unit: u32) -> u64 {
         unit as u64 * self.unit_pages as u64
     }
 
     /// Most physical pages beyond its own that relocating a unit may take: its first and its last
     /// page may extend beyond its borders, and a gap may need padding. None without compression.
-    #[must_use]
     pub const fn relocation_slack_pages(&self) -> u32 {
         3 * (self.page_granules - 1)
     }
 
     /// Most pages of a superblock that padding before parity and at its end may take; none without
     /// compression.
-    #[must_use]
     pub const fn gap_pages(&self) -> u32 {
         let stripes = match self.superblock_units.checked_div(self.stripe_units) {
             Some(stripes) => stripes,
@@ -168,7 +154,6 @@ impl Geometry {
     }
 
     /// Superblocks that remain when every LBA holds data.
-    #[must_use]
     pub fn spare_superblocks(&self) -> u64 {
         let logical = self.stored_pages() * u64::from(self.page_granules);
         let superblock_pages = self.superblock_data_pages() - self.gap_pages();
@@ -177,57 +162,49 @@ impl Geometry {
     }
 
     /// Bytes of a physical page.
-    #[must_use]
     pub const fn physical_page_bytes(&self) -> u64 {
         self.page_bytes as u64 / self.page_granules as u64
     }
 
     /// Bytes of a program unit.
-    #[must_use]
     pub const fn unit_bytes(&self) -> u64 {
         self.unit_pages as u64 * self.physical_page_bytes()
     }
 
     /// Pages of [`PAGE_BYTES`] in a logical page: the host may write and read them one by one.
     #[inline]
-    #[must_use]
     pub const fn host_pages(&self) -> u32 {
         self.page_bytes / PAGE_BYTES as u32
     }
 
     /// Time for a program unit at a rate of so many pages of [`PAGE_BYTES`] in a second.
-    #[must_use]
     pub const fn unit_interval_ns(&self, pages_per_s: u64) -> u64 {
         (self.unit_bytes() * 1_000_000_000).div_ceil(pages_per_s * PAGE_BYTES)
     }
 
     /// Bytes of a superblock, parity included.
-    #[must_use]
     pub const fn superblock_bytes(&self) -> u64 {
         self.superblock_pages() as u64 * self.physical_page_bytes()
     }
 
     /// Dies of a superblock.
     #[inline]
-    #[must_use]
     pub const fn superblock_dies(&self) -> u32 {
         self.dies / self.die_groups
     }
 
-    /// The group that cleans a superblock.
+    /// The reclaim group of a superblock.
     #[inline]
-    #[must_use]
-    pub const fn cleaning_group(&self, superblock: u32) -> u32 {
-        superblock % self.cleaning_groups
+    pub const fn reclaim_group(&self, superblock: u32) -> u32 {
+        superblock % self.reclaim_groups
     }
 
-    /// The superblocks that a group cleans.
-    pub fn cleaned_by(&self, group: u32) -> impl Iterator<Item = u32> + use<> {
-        (group..self.superblocks).step_by(self.cleaning_groups as usize)
+    /// The superblocks of a reclaim group.
+    pub fn superblocks_of_group(&self, group: u32) -> impl Iterator<Item = u32> + use<> {
+        (group..self.superblocks).step_by(self.reclaim_groups as usize)
     }
 
     /// The dies of a superblock.
-    #[must_use]
     pub fn dies_of(&self, superblock: u32) -> Range<u32> {
         let first = superblock % self.die_groups * self.superblock_dies();
         first..first + self.superblock_dies()
@@ -236,7 +213,6 @@ impl Geometry {
     /// The die that holds a unit, by the unit's number over the whole drive. A superblock begins on the first die of
     /// its group and takes whole rows of that, so a drive without groups needs no division by superblock.
     #[inline]
-    #[must_use]
     pub const fn die_of_unit(&self, unit: u32) -> u32 {
         if self.die_groups == 1 {
             return unit % self.dies;
@@ -248,7 +224,6 @@ impl Geometry {
 
     /// The channel of a die.
     #[inline]
-    #[must_use]
     pub const fn channel_of_die(&self, die: u32) -> u32 {
         die % self.channels
     }
@@ -262,7 +237,7 @@ impl Geometry {
             channels: 1,
             dies: 1,
             die_groups: 1,
-            cleaning_groups: 1,
+            reclaim_groups: 1,
             page_bytes: PAGE_BYTES as u32,
             unit_pages: 4,
             superblock_units: 4,

@@ -91,7 +91,6 @@ impl Command {
 
     /// A command as the host sends it at `now_ns` to a drive of pages of 2^`page_bits` bytes.
     #[inline(always)]
-    #[must_use]
     pub fn new(op: &Op, page_bits: u32, now_ns: u64) -> Self {
         let page_bytes = 1 << page_bits;
         let head_bytes = op.offset & (page_bytes - 1);
@@ -112,13 +111,11 @@ impl Command {
 
     /// Pages that it touches.
     #[inline]
-    #[must_use]
     pub fn touched(&self) -> Range<u64> {
         self.first_page..self.first_page + u64::from(self.pages)
     }
 
     /// The bytes of the LBA space between its ends, on a drive of pages of this size.
-    #[must_use]
     pub fn span_bytes(&self, page_bytes: u64) -> Range<u64> {
         let begin = self.first_page * page_bytes + u64::from(self.head_bytes);
         begin..begin + u64::from(self.bytes)
@@ -126,7 +123,6 @@ impl Command {
 
     /// Pages that have not entered the write buffer.
     #[inline]
-    #[must_use]
     pub fn not_admitted(&self) -> Range<u64> {
         self.first_page + u64::from(self.admitted_pages)..self.touched().end
     }
@@ -138,14 +134,12 @@ impl Command {
 
     /// Whether it covers each page that it touches.
     #[inline]
-    #[must_use]
     pub fn is_whole_pages(&self) -> bool {
         self.head_bytes | self.tail_bytes == 0
     }
 
     /// Number of pages of [`PAGE_BYTES`] that it touches within some of its pages, each of which has `host_pages`.
     #[inline]
-    #[must_use]
     pub fn host_pages_of(&self, pages: &Range<u64>, host_pages: u32) -> u32 {
         let Range { start, end } = self.touched();
         let before = if pages.start == start { self.head_bytes } else { 0 };
@@ -155,14 +149,12 @@ impl Command {
     }
 
     /// Pages that it covers from their first to their last byte.
-    #[must_use]
     pub fn covered(&self) -> Range<u64> {
         let Range { start, end } = self.touched();
         start + u64::from(self.head_bytes > 0)..end - u64::from(self.tail_bytes > 0)
     }
 
     /// Pages that it covers in part: the first and the last, if they are such.
-    #[must_use]
     pub fn partial(&self) -> [Option<u64>; 2] {
         let Range { start, end } = self.touched();
         let ends_within = self.tail_bytes > 0;
@@ -241,14 +233,12 @@ impl<T: Copy + Default> Server<T> {
     }
 
     /// End of the last accepted job.
-    #[must_use]
     pub fn free_ns(&self) -> u64 {
         self.free_ns
     }
 
     /// Time spent on jobs until `now_ns`, if every job came at its present: the queued jobs then
     /// lie without gaps before the end of the last one.
-    #[must_use]
     pub fn busy_ns(&self, now_ns: u64) -> u64 {
         self.taken_ns - self.free_ns.saturating_sub(now_ns.max(self.held_until_ns))
     }
@@ -261,7 +251,6 @@ impl<T: Copy + Default> Server<T> {
 
     /// End of the job in service; [`NEVER`] while idle.
     #[inline]
-    #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.next_ns
     }
@@ -277,7 +266,6 @@ impl<T: Copy + Default> Server<T> {
 
 /// Nanoseconds for `len_bytes` at a rate, rounded up.
 #[inline]
-#[must_use]
 pub fn transfer_ns(len_bytes: u64, bytes_per_s: u64) -> u64 {
     (len_bytes * 1_000_000_000).div_ceil(bytes_per_s)
 }

@@ -7,22 +7,56 @@
 
 pub mod basis;
 pub mod cleaning_states;
+pub mod compression;
 pub mod heat_aging;
+pub mod housekeeping;
 pub mod idle_sort;
 pub mod map_cache;
+pub mod mapping;
+pub mod parity;
 pub mod performance_mode;
+pub mod power;
 pub mod pslc;
 pub mod quiet_gc;
 pub mod read_ahead;
+pub mod read_cache;
+pub mod streams;
 pub mod thermal;
 pub mod throttle;
 pub mod wear_budget;
+pub mod wear_leveling;
 pub mod write_caps;
 
 /// Calls a macro with every mechanism: the name of its section, and the type of that.
 macro_rules! mechanisms {
     ($with:ident) => {
         $with! {
+            /// DRAM that caches reads; absent: none.
+            read_cache: $crate::mechanism::read_cache::ReadCacheSection,
+            /// Streams that are read ahead of the host; absent: none.
+            read_ahead: $crate::mechanism::read_ahead::ReadAheadSection,
+            /// Collection in the gaps of a busy host; absent: none.
+            background_gc: $crate::mechanism::quiet_gc::BackgroundGcSection,
+            /// Collection while the host is away; absent: none.
+            idle_gc: $crate::mechanism::quiet_gc::IdleGcSection,
+            /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
+            idle_sort: $crate::mechanism::idle_sort::IdleSortSection,
+            /// A stream for cold data; absent: none.
+            streams: $crate::mechanism::streams::StreamsSection,
+            /// The part of the map in DRAM; absent: all of it is.
+            map_cache: $crate::mechanism::map_cache::MapCacheSection,
+            /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
+            mapping: $crate::mechanism::mapping::MappingSection,
+            /// Distribution of erases; absent: the superblock erased first comes first, and cold data stays.
+            wear_leveling: $crate::mechanism::wear_leveling::WearLevelingSection,
+            /// A cache of blocks with one bit per cell; absent: none.
+            pslc: $crate::mechanism::pslc::PslcSection,
+            /// Patrol reads, refresh and map flush; absent: none.
+            housekeeping: $crate::mechanism::housekeeping::HousekeepingSection,
+            /// A compressing controller; absent: data is stored uncompressed.
+            compression: $crate::mechanism::compression::CompressionSection,
+            /// Power states and energy; absent: no energy is counted.
+            power: $crate::mechanism::power::PowerSection,
             /// A cap on sustained host writes; absent: none.
             throttle: $crate::mechanism::throttle::ThrottleSection,
             /// Temperature and its limits; absent: no temperature is computed.

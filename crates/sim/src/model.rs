@@ -29,20 +29,18 @@ pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
 pub use schema::{Key, Kind, ModelError};
 pub use section::*;
 
-use crate::ftl::cleaners::VictimScope;
-use crate::ftl::cold::ColdPolicy;
+use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
-use crate::ftl::wear::Allocation;
+use crate::ftl::reclaim_groups::VictimScope;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
-use crate::mechanism::idle_sort::IdleSortSection;
-use crate::mechanism::map_cache::MapCacheSection;
 use crate::mechanism::mechanisms;
-use crate::mechanism::pslc::{PslcSection, WhenFull};
-use crate::mechanism::quiet_gc::{BackgroundGcSection, IdleGcSection};
-use crate::mechanism::read_ahead::ReadAheadSection;
+use crate::mechanism::parity::ParitySection;
+use crate::mechanism::pslc::WhenFull;
+use crate::mechanism::streams::ColdPolicy;
+use crate::nand::aging::past::AgeSection;
 use crate::nand::rank::ReadRank;
 use schema::{Field, Value, section};
 
@@ -80,42 +78,15 @@ macro_rules! model {
                 /// NAND array.
                 pub nand: NandModel,
                 /// Past of the drive; absent: it is new.
-                pub age: Option<AgeModel>,
+                pub age: Option<AgeSection>,
                 /// Write buffer.
                 pub buffer: Buffer,
-                /// DRAM that caches reads; absent: none.
-                pub read_cache: Option<ReadCacheModel>,
-                /// Streams that are read ahead of the host; absent: none.
-                pub read_ahead: Option<ReadAheadSection>,
-                /// Power states and energy; absent: no energy is counted.
-                pub power: Option<PowerModel>,
                 /// Garbage collection.
                 pub gc: GcModel,
-                /// Collection in the gaps of a busy host.
-                pub background_gc: Option<BackgroundGcSection>,
-                /// Collection while the host is away.
-                pub idle_gc: Option<IdleGcSection>,
-                /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
-                pub idle_sort: Option<IdleSortSection>,
-                /// A stream for cold data; absent: none.
-                pub streams: Option<StreamsModel>,
                 /// The map; absent: an entry of it stands for 4 KiB.
                 pub map: Option<MapModel>,
-                /// The part of the map in DRAM; absent: all of it is.
-                pub map_cache: Option<MapCacheSection>,
-                /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
-                pub mapping: Option<MappingModel>,
-                /// Distribution of erases; absent: the superblock erased first comes first, and cold data
-                /// stays.
-                pub wear_leveling: Option<WearLevelingModel>,
-                /// Patrol reads, refresh and map flush; absent: none.
-                pub housekeeping: Option<HousekeepingModel>,
                 /// Parity over dies; absent: none.
-                pub parity: Option<ParityModel>,
-                /// A cache of blocks with one bit per cell; absent: none.
-                pub pslc: Option<PslcSection>,
-                /// A compressing controller; absent: data is stored uncompressed.
-                pub compression: Option<CompressionModel>,
+                pub parity: Option<ParitySection>,
                 $(
                     $(#[doc = $about])*
                     pub $name: Option<$section>,
@@ -134,36 +105,6 @@ section! {
         pub write_bytes: Sourced<u64> [PAGE_BYTES, 1 << 43],
         /// Whether capacitors make an acknowledged write safe: a flush then costs nothing.
         pub power_loss_protected: Sourced<bool>,
-    }
-}
-
-section! {
-    /// Garbage collection.
-    pub struct GcModel {
-        /// Rule for the choice of the superblock.
-        pub policy: Sourced<VictimPolicy>,
-        /// Superblocks that some policies examine (d-choices, windowed-greedy).
-        pub candidates: Sourced<u32> [1, 1 << 20],
-        /// Superblocks among which a victim is chosen; absent: all.
-        pub victims: Option<Sourced<VictimScope>>,
-        /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
-        pub handle_isolation: Option<Sourced<Isolation>>,
-        /// Rank of the host's reads against cleaning on a die; absent: `first`.
-        pub host_reads: Option<Sourced<ReadRank>>,
-        /// Rule for the time.
-        pub pacing: Sourced<PacingKind>,
-        /// Number of erased superblocks below which the host waits.
-        pub free_low: Sourced<u32> [2, 1 << 20],
-        /// Superblocks of writable space at which collection starts or stops.
-        pub free_high: Sourced<u32>,
-        /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
-        pub rate_iops: Option<Sourced<u64>> [1, 1_000_000_000],
-        /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
-        pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
-        /// Owed data that moves as one burst; absent: it moves at once.
-        pub quantum_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 43],
-        /// Share of cleaning in a burst; absent: all.
-        pub duty_percent: Option<Sourced<u32>> [1, 100],
     }
 }
 
@@ -186,7 +127,6 @@ pub const ONE_OF_EACH_KIND: [&str; 11] = [
 ];
 
 /// The text of a built-in model.
-#[must_use]
 pub fn built_in(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(built_in, _)| *built_in == name).map(|(_, text)| *text)
 }
@@ -213,7 +153,6 @@ words!(
 
 impl Model {
     /// Every key that a model may have, in the order of the sections.
-    #[must_use]
     pub fn keys() -> Vec<Key> {
         let mut keys = Vec::new();
         let root = Key {
@@ -280,7 +219,6 @@ impl Model {
 }
 
 /// The values of a built-in model and of those that it extends, or `None` if there is none of this name.
-#[must_use]
 pub fn built_in_table(name: &str) -> Option<toml::Table> {
     Some(extends::resolve(name, built_in(name)?, &no_file).ok()?.table)
 }

@@ -31,7 +31,7 @@ pub mod slc;
 
 use crate::events::EventTree;
 use crate::geometry::Geometry;
-use crate::power::OperationCounts;
+use crate::mechanism::power::OperationCounts;
 use crate::ring::Ring;
 use aging::Aging;
 use aging::past::Past;
@@ -91,7 +91,6 @@ pub struct Nand {
 
 impl Nand {
     /// Idle dies, whose blocks draw their shares of the spread by this seed.
-    #[must_use]
     pub fn new(
         geometry: &Geometry,
         timing: NandTiming,
@@ -128,12 +127,11 @@ impl Nand {
     }
 
     /// Superblocks programmed fast; `None` if the drive has no mode for that.
-    #[must_use]
     pub fn fast(&self) -> Option<&FastSuperblocks> {
         self.arrays.fast()
     }
 
-    /// The same, mutable.
+    /// Superblocks programmed fast, to change; `None` if the drive has no mode for that.
     pub fn fast_mut(&mut self) -> Option<&mut FastSuperblocks> {
         self.arrays.fast_mut()
     }
@@ -148,33 +146,29 @@ impl Nand {
         self.arrays.add_past(past)
     }
 
-    /// The same without power: registers lose their content.
+    /// Adds a past without power: registers lose their content.
     pub fn age(&mut self, past: Past) {
         self.arrays.age(past);
     }
 
     /// Superblocks that must move because of their reads.
     #[inline]
-    #[must_use]
     pub fn due_for_reclaim(&self) -> &[u32] {
         self.arrays.aging().map_or(&[], Aging::due)
     }
 
     /// The operations begun since the start.
-    #[must_use]
     pub fn operations(&self) -> OperationCounts {
         OperationCounts { transfers: self.channels.transfers, ..self.arrays.operations }
     }
 
     /// Time of transfers since the start, summed over all channels.
-    #[must_use]
     pub fn channel_busy_ns(&self) -> u64 {
         self.channels.busy_ns()
     }
 
     /// Time of the next event of any die; [`crate::events::NEVER`] if there is none.
     #[inline]
-    #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.events.earliest().0
     }
@@ -196,7 +190,7 @@ impl Nand {
         let is_read = job.is_host_read() || job.is_read_ahead();
         let state = &mut self.dies[die as usize];
         let others = &mut state.others;
-        let is_behind = is_read && self.read_rank.queue_behind_cleaning(others, job);
+        let is_behind = is_read && self.read_rank.queue_behind_gc(others, job);
         if is_behind {
             // It has its place.
         } else if job.is_host_read() {

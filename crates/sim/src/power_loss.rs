@@ -23,7 +23,7 @@ pub use recovery::Recovery;
 
 use crate::device::Device;
 use crate::ftl::Ftl;
-use crate::mapping::MapLog;
+use crate::mechanism::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::DieOp;
 
@@ -40,14 +40,12 @@ pub struct PoweredOff {
 
 impl Device<Contents> {
     /// A fresh drive that can lose its power; `None` if its model has no `[mapping]`.
-    #[must_use]
     pub fn with_contents(config: Config) -> Option<Self> {
         let contents = Contents::new(config.geometry, config.options.mapping?);
         Some(Self::with_probe(config, contents))
     }
 
     /// Cuts the power at this moment. Outstanding commands are never answered.
-    #[must_use]
     pub fn power_cut(mut self) -> PoweredOff {
         let cut_ns = self.now().0;
         if self.config().power_loss_protected {
@@ -87,31 +85,26 @@ impl PoweredOff {
     }
 
     /// Number of programs in progress.
-    #[must_use]
     pub fn torn_programs(&self) -> u64 {
         self.torn_programs
     }
 
     /// Number of erases of one die's blocks in progress.
-    #[must_use]
     pub fn torn_erases(&self) -> u64 {
         self.torn_erases
     }
 
     /// Time that the capacitors kept the drive alive.
-    #[must_use]
     pub fn held_up_ns(&self) -> u64 {
         self.held_up_ns
     }
 
     /// The resolved model.
-    #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// The content of NAND.
-    #[must_use]
     pub fn nand(&self) -> &NandContents {
         &self.nand
     }
@@ -123,7 +116,6 @@ impl PoweredOff {
 
     /// Restores the power: the drive rebuilds its map and is then ready. Its clock continues from
     /// the loss; the time without power does not count. Telemetry begins again.
-    #[must_use]
     pub fn power_on(self) -> (Device<Contents>, Recovery) {
         let Self { config, nand, off_ns, .. } = self;
         let found = recovery::recover(&config, &nand);

@@ -36,21 +36,18 @@ impl<T: Copy + Default> From<Ring<T>> for Vec<T> {
 
 impl<T: Copy + Default> Ring<T> {
     /// An empty ring with room for at least `capacity` entries.
-    #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self { slots: vec![T::default(); capacity.next_power_of_two()], head: 0, tail: 0 }
     }
 
     /// Entries.
     #[inline]
-    #[must_use]
     pub fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head)
     }
 
     /// Whether it has no entry.
     #[inline]
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.head == self.tail
     }
@@ -62,14 +59,12 @@ impl<T: Copy + Default> Ring<T> {
 
     /// The first entry.
     #[inline]
-    #[must_use]
     pub fn front(&self) -> Option<T> {
         if self.is_empty() { None } else { self.slots.get(self.slot(self.head)).copied() }
     }
 
     /// The entry at `index`, counted from the first.
     #[inline]
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<T> {
         if index >= self.len() {
             return None;

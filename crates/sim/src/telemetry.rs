@@ -7,7 +7,6 @@ use crate::events::NEVER;
 use crate::geometry::{Geometry, PAGE_BYTES};
 
 /// Totals in pages of 4,096 bytes, rounded down, from totals in physical pages. The host's pages are such already.
-#[must_use]
 pub fn in_host_pages(totals: TelemetryRow, geometry: &Geometry) -> TelemetryRow {
     let page_bytes = geometry.physical_page_bytes();
     if page_bytes == PAGE_BYTES {
@@ -67,13 +66,11 @@ impl Recorder {
 
     /// Whether a row ends before or at `until_ns`.
     #[inline]
-    #[must_use]
     pub fn is_due(&self, until_ns: u64) -> bool {
         self.next_ns <= until_ns
     }
 
     /// End of the present row; [`NEVER`] without a series.
-    #[must_use]
     pub fn mark_ns(&self) -> u64 {
         self.next_ns
     }

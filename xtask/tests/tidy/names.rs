@@ -15,7 +15,7 @@ const IRREGULAR: [&str; 16] = [
 ];
 
 /// Names that stand; a new one is refused, and one that has gone leaves the list.
-const STANDING: [&str; 81] = [
+const STANDING: [&str; 77] = [
     "Added",
     "Agreed",
     "Asked",
@@ -35,7 +35,6 @@ const STANDING: [&str; 81] = [
     "Exposed",
     "FileFound",
     "Finished",
-    "Followed",
     "Found",
     "Gathered",
     "Guarded",
@@ -54,7 +53,6 @@ const STANDING: [&str; 81] = [
     "Packed",
     "Parsed",
     "Played",
-    "Posted",
     "Prepared",
     "Printed",
     "Published",
@@ -65,7 +63,6 @@ const STANDING: [&str; 81] = [
     "Registered",
     "Rejected",
     "Repeated",
-    "Resolved",
     "Resumed",
     "Saved",
     "Scaled",
@@ -86,7 +83,6 @@ const STANDING: [&str; 81] = [
     "Streamed",
     "Stuffed",
     "Summed",
-    "Suspended",
     "Timed",
     "Told",
     "Tracked",

@@ -9,10 +9,10 @@ use std::str::FromStr;
 use base::text::shortened;
 use base::{Completion, Nanos, Op, Ratio, Rng, TelemetryRow};
 use device::host::{memory, small_file};
-use sim::firmware::read_cache::ReadCache;
 use sim::host::DeallocateSupport;
 use sim::mechanism::map_cache::MapCache;
 use sim::mechanism::read_ahead::ReadAheadPlan;
+use sim::mechanism::read_cache::ReadCachePlan;
 use sim::model::{HostProfile, NO_HOST};
 use sim::nand::NandFeatures;
 use sim::nand::aging::past::DAY_NS;
@@ -203,7 +203,7 @@ fn needed_bytes(config: &Config) -> u64 {
         + geometry.stored_pages() * logical_bytes
         + u64::from(geometry.map_pages) * MapCache::SEGMENT_BYTES
         + geometry.physical_pages() * number_bytes
-        + u64::from(config.options.read_cache_pages) * ReadCache::PAGE_BYTES
+        + config.options.read_cache.map_or(0, ReadCachePlan::memory_bytes)
         + config.options.read_ahead.map_or(0, ReadAheadPlan::memory_bytes)
         + config.options.nand_features.memory_bytes(geometry)
 }
@@ -229,8 +229,8 @@ fn limits(config: &Config) -> Limits {
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: config.queue_depth,
         deallocate: config.interface.deallocate != DeallocateSupport::Absent,
-        rest: config.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
-        energy: config.power.is_some(),
+        rest: config.options.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
+        energy: config.options.power.is_some(),
         compresses: config.geometry.page_granules > 1,
         ages: ages(config),
         placement_handles: config.options.placement.map_or(1, |placement| placement.handles),
@@ -478,7 +478,7 @@ impl Flush for SimTarget {
 impl Sleep for SimTarget {
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         let allowed = rest != Rest::Denied;
-        self.drive.allow_rest(allowed);
+        self.drive.allow_idle_states(allowed);
         let words = if allowed { "rests by its own timers" } else { "is kept awake" };
         Ok(format!("the simulated drive {words}"))
     }

@@ -1,7 +1,5 @@
 //! From the link into the write buffer: the pages that may enter, and their places.
 
-mod caps;
-
 use std::ops::Range;
 
 use base::Data;
@@ -81,7 +79,7 @@ impl<P: Probe> Device<P> {
             } else {
                 self.place_pages(stream, pages.clone());
             }
-            if self.map_cache.is_some() {
+            if self.mechanisms.map_cache.is_some() {
                 self.change_entries(&pages);
             }
             if left.is_empty() {
@@ -112,7 +110,7 @@ impl<P: Probe> Device<P> {
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.buffer.room_pages();
         if buffer_room_pages < page_granules
-            || self.cleaners.is_none() && self.is_host_held_back()
+            || self.reclaim_groups.is_none() && self.is_host_held_back()
             || !self.have_buckets_page()
             || !self.budget_is_open()
         {
@@ -122,14 +120,14 @@ impl<P: Probe> Device<P> {
             StreamId::BUFFERED.into_iter().for_each(|stream| self.close_short_run(stream));
         }
         let bytes = self.commands[tag].bytes;
-        let stream = match &self.cache {
+        let stream = match &self.mechanisms.pslc {
             Some(cache) => cache.stream_for(bytes, &self.ftl)?,
             None => self.stream_of_write(tag),
         };
         if !self.is_open_past_cache(stream) {
             return None;
         }
-        let room_pages = if self.cleaners.is_some() {
+        let room_pages = if self.reclaim_groups.is_some() {
             self.room_in_any_group(stream)
         } else {
             self.room_pages(stream)
@@ -137,7 +135,7 @@ impl<P: Probe> Device<P> {
         let one_by_one = page_granules > 1
             || self.mechanisms.throttle.is_some()
             || self.write_rate.is_some()
-            || self.cache.as_ref().is_some_and(PslcCache::limits_direct_writes);
+            || self.mechanisms.pslc.as_ref().is_some_and(PslcCache::limits_direct_writes);
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
         (room_pages > 0).then_some((stream, room_pages))
     }
@@ -164,7 +162,8 @@ impl<P: Probe> Device<P> {
     /// Whether the controller takes one more host page for a stream; if not, a timer is set for that time.
     fn is_open_past_cache(&mut self, stream: StreamId) -> bool {
         let now_ns = self.now_ns;
-        let opens_ns = self.cache.as_ref().map_or(0, |cache| cache.opens_ns(stream, now_ns));
+        let opens_ns =
+            self.mechanisms.pslc.as_ref().map_or(0, |cache| cache.opens_ns(stream, now_ns));
         if opens_ns > now_ns {
             self.timers.set(Timer::Throttle, opens_ns);
         }
@@ -181,7 +180,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn take_from_buckets(&mut self, stream: StreamId, host_pages: u32) {
         let now_ns = self.now_ns;
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.note_placed(stream, now_ns, host_pages);
         }
         if let Some(bucket) = &mut self.mechanisms.throttle {
@@ -224,7 +223,7 @@ impl<P: Probe> Device<P> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
-        if self.read_cache.is_some() || self.read_ahead.is_some() {
+        if self.mechanisms.read_cache.is_some() || self.mechanisms.read_ahead.is_some() {
             self.uncache(tag);
         }
         self.acknowledge(tag);
@@ -244,8 +243,10 @@ impl<P: Probe> Device<P> {
 
     #[inline(never)]
     fn place_compressed(&mut self, stream: StreamId, logical: u64, data: Data) {
-        let granules = self.compressor.granules(data);
-        self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
+        let whole = self.geometry().page_granules;
+        let compressor = self.mechanisms.compression.as_mut();
+        let granules = compressor.map_or(whole, |compressor| compressor.granules(data));
+        self.totals.saved_pages += u64::from(whole - granules);
         self.place_granules(stream, logical, granules);
     }
 
@@ -262,7 +263,7 @@ impl<P: Probe> Device<P> {
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);
         let superblock_units = self.geometry().superblock_units;
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.in_group_of(unit / superblock_units, |device| {
                 device.note_host_unit();
                 device.owe_for_unit();

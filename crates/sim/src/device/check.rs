@@ -2,8 +2,8 @@
 
 use super::Device;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
-use crate::mapping::MapLog;
 use crate::mechanism::map_cache::MapCache;
+use crate::mechanism::mapping::MapLog;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -80,12 +80,12 @@ impl<P: Probe> Device<P> {
         self.check_totals()
     }
 
-    /// Counts of erased superblocks, where groups clean each for itself.
+    /// Counts of erased superblocks, in reclaim groups.
     fn check_groups(&self) -> Result<(), String> {
         let ftl = &self.ftl;
         let is_free = |&superblock: &u32| ftl.states[superblock as usize] == SuperblockState::Free;
-        for group in (0..ftl.geometry.cleaning_groups).filter(|_| self.cleaners.is_some()) {
-            let free = ftl.geometry.cleaned_by(group).filter(is_free).count();
+        for group in (0..ftl.geometry.reclaim_groups).filter(|_| self.reclaim_groups.is_some()) {
+            let free = ftl.geometry.superblocks_of_group(group).filter(is_free).count();
             let counted = ftl.free_in(group);
             if free != counted as usize {
                 return Err(format!(

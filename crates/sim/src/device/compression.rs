@@ -1,9 +1,9 @@
 //! The drive with pages of different sizes: placing and reading compressed pages.
 
 use super::Device;
-use crate::firmware::read_cache::ReadCache;
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::mechanism::read_ahead::Run;
+use crate::mechanism::read_cache::ReadCache;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -68,7 +68,7 @@ impl<P: Probe> Device<P> {
             Some(run).filter(|&(unit, pages)| pages > 0 && self.programmed.contains(unit))
         });
         let is_cached = |cache: &mut ReadCache| runs != [None; 2] && cache.hit(logical);
-        if self.read_cache.as_mut().is_some_and(is_cached) { [None; 2] } else { runs }
+        if self.mechanisms.read_cache.as_mut().is_some_and(is_cached) { [None; 2] } else { runs }
     }
 
     /// Reads the pages of a command, one operation per unit.

@@ -8,7 +8,7 @@
 
 use super::Device;
 use crate::host::DeallocateSupport;
-use crate::mapping::MapLog;
+use crate::mechanism::mapping::MapLog;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -33,7 +33,7 @@ impl<P: Probe> Device<P> {
 
     /// The controller accepts a deallocation; it waits while the journal is too full for it.
     pub(super) fn on_deallocation(&mut self, tag: u32) {
-        match &mut self.map_log {
+        match &mut self.mechanisms.mapping {
             Some(log) if log.is_stuck() => log.hold(tag),
             _ => self.execute_deallocation(tag),
         }
@@ -51,7 +51,7 @@ impl<P: Probe> Device<P> {
 
     /// The journal has room again.
     pub(super) fn resume_deallocations(&mut self) {
-        while let Some(tag) = self.map_log.as_mut().and_then(MapLog::take_held) {
+        while let Some(tag) = self.mechanisms.mapping.as_mut().and_then(MapLog::take_held) {
             self.execute_deallocation(tag);
         }
     }

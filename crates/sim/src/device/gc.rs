@@ -1,8 +1,7 @@
 //! The drive with its garbage: the times of collection, its reads, the places of pages, its erases.
 
-pub(super) mod groups;
 mod priority;
-mod sorting;
+pub(super) mod reclaim_groups;
 
 use super::Device;
 use crate::ftl::pacing::Level;
@@ -36,7 +35,7 @@ impl<P: Probe> Device<P> {
     /// Pages with room in the open superblocks of a stream, of the group at hand.
     #[inline]
     fn room_at_hand(&self, stream: StreamId) -> u32 {
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.ftl.stream_room_in(stream, self.group_at_hand());
         }
         self.ftl.stream_room_pages(stream)
@@ -45,7 +44,7 @@ impl<P: Probe> Device<P> {
     /// Erased superblocks available to a stream of data, of the group at hand.
     #[inline]
     pub(super) fn free_superblocks(&self) -> u32 {
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.ftl.free_in(self.group_at_hand());
         }
         self.ftl.free.len() as u32
@@ -83,30 +82,9 @@ impl<P: Probe> Device<P> {
             || self.wants_reorganisation()
     }
 
-    /// Whether collection may use this moment without a request.
-    #[inline]
-    fn may_collect_quietly(&self) -> bool {
-        let is_gap = || self.commands.outstanding() == 0;
-        self.collector.may_move_unasked()
-            || self
-                .config
-                .options
-                .background_gc
-                .is_some_and(|gc| is_gap() && gc.wants(self.level()))
-    }
-
-    /// Handles the end of a command after which no write enters: it may have been the last one for
-    /// now.
-    #[inline]
-    pub(super) fn use_gap(&mut self) {
-        if self.config.options.background_gc.is_some() {
-            self.pump();
-        }
-    }
-
     /// Whether pages in flight will find a place. They are never more than a superblock holds.
     #[inline]
-    fn has_room_for(&self, in_flight_pages: u32) -> bool {
+    pub(super) fn has_room_for(&self, in_flight_pages: u32) -> bool {
         self.free_superblocks() > 0 || self.moved_room_pages() >= u64::from(in_flight_pages)
     }
 
@@ -115,13 +93,13 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
         self.note_free();
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return self.collect_in_groups();
         }
         self.collect_at_hand()
     }
 
-    /// The same for the group at hand.
+    /// Collects in the group at hand; true if there was a unit, or if the debt of the host is cancelled.
     #[inline(always)]
     fn collect_at_hand(&mut self) -> bool {
         let asked_pages = self.asked_pages();
@@ -133,7 +111,7 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     pub(super) fn collect_any(&mut self) -> bool {
         let any = self.may_collect() && self.collect_units();
-        if self.cache.is_some() {
+        if self.mechanisms.pslc.is_some() {
             self.end_fold();
         }
         any
@@ -196,7 +174,7 @@ impl<P: Probe> Device<P> {
     fn victim_for_room(&mut self) -> Option<u32> {
         let level = self.level();
         let geometry = self.geometry();
-        let of_streams = OPEN_SUPERBLOCKS * geometry.die_groups / geometry.cleaning_groups;
+        let of_streams = OPEN_SUPERBLOCKS * geometry.die_groups / geometry.reclaim_groups;
         let open = of_streams + self.config.more_open_superblocks();
         let enough = u64::from(self.config.free_high + open);
         let is_coming = level.writable_pages >= enough * u64::from(level.superblock_pages);
@@ -217,7 +195,7 @@ impl<P: Probe> Device<P> {
         let reclaimed_pages = self.collector.reclaimed_pages();
         let erased_pages = u64::from(self.free_superblocks()) * superblock_pages;
         let wanted_pages = u64::from(self.config.free_high) * superblock_pages;
-        self.map_log.is_some()
+        self.mechanisms.mapping.is_some()
             && reclaimed_pages > 0
             && erased_pages + reclaimed_pages >= wanted_pages
     }
@@ -232,7 +210,7 @@ impl<P: Probe> Device<P> {
     fn victim_to_reclaim(&mut self) -> Option<u32> {
         let is_closed = |&&due: &&u32| {
             self.ftl.states[due as usize] == SuperblockState::Closed
-                && self.geometry().cleaning_group(due) == self.group_at_hand()
+                && self.geometry().reclaim_group(due) == self.group_at_hand()
         };
         let due = self.nand.due_for_reclaim().iter().find(is_closed).copied()?;
         self.has_room_to_tidy().then_some(due)
@@ -268,7 +246,7 @@ impl<P: Probe> Device<P> {
 
     /// Chooses the next victim; false if none would give room.
     fn begin_victim(&mut self) -> bool {
-        let worn = self.wear_leveling.victim(&self.ftl);
+        let worn = self.mechanisms.wear_leveling.as_mut().and_then(|wear| wear.victim(&self.ftl));
         let other =
             worn.or_else(|| self.victim_to_reorganise()).or_else(|| self.victim_to_reclaim());
         if other.is_none() && !self.may_collect() {
@@ -330,7 +308,7 @@ impl<P: Probe> Device<P> {
         } else {
             self.move_granules(unit, valid, stream, victim);
         }
-        if self.cache.is_some() && self.ftl.is_cache(superblock) {
+        if self.mechanisms.pslc.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
         self.collector.unit_placed(victim, pages);
@@ -345,10 +323,10 @@ impl<P: Probe> Device<P> {
         if let Some(placement) = self.config.options.placement {
             return placement.stream_of_move(&self.ftl, superblock);
         }
-        if self.cleaners.is_some() {
+        if self.reclaim_groups.is_some() {
             return StreamId::COLLECTED[self.group_at_hand() as usize];
         }
-        match self.config.options.cold {
+        match self.mechanisms.streams {
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
             None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,
             None => StreamId::Gc,

@@ -6,22 +6,21 @@
 use super::Device;
 use crate::ftl::StreamId;
 use crate::ftl::durability::Mark;
-use crate::mapping::{JournalUnit, MapLog, MapWrite};
+use crate::mechanism::mapping::{JournalUnit, MapLog, MapWrite};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// Journal and checkpoints, if the drive has them.
-    #[must_use]
     pub fn map_log(&self) -> Option<&MapLog> {
-        self.map_log.as_ref()
+        self.mechanisms.mapping.as_ref()
     }
 
     /// A unit of data is in NAND: its entries join the journal, and operations that waited for it
     /// continue; `rose` tells whether all earlier programs of its stream have ended too.
     pub(super) fn journal_unit(&mut self, rose: bool) {
         let unit_pages = u64::from(self.geometry().unit_pages);
-        if let Some(log) = &mut self.map_log {
+        if let Some(log) = &mut self.mechanisms.mapping {
             log.journal.append(unit_pages);
         }
         self.note_map_change();
@@ -33,7 +32,7 @@ impl<P: Probe> Device<P> {
 
     /// A deallocation joins the journal, its only record.
     pub(super) fn journal_deallocation(&mut self) {
-        if let Some(log) = &mut self.map_log {
+        if let Some(log) = &mut self.mechanisms.mapping {
             log.journal.append_deallocation();
             self.probe.deallocated();
         }
@@ -43,7 +42,7 @@ impl<P: Probe> Device<P> {
 
     /// Requests the write of all journal entries; returns the position behind them.
     pub(super) fn want_journal(&mut self) -> u64 {
-        let Some(log) = &mut self.map_log else { return 0 };
+        let Some(log) = &mut self.mechanisms.mapping else { return 0 };
         let end = log.journal.end();
         log.journal.want(end);
         self.advance_map_log();
@@ -53,7 +52,7 @@ impl<P: Probe> Device<P> {
     /// Requests the write of the deallocations in the journal; returns the position behind the last
     /// one.
     pub(super) fn want_deallocations(&mut self) -> u64 {
-        let Some(log) = &mut self.map_log else { return 0 };
+        let Some(log) = &mut self.mechanisms.mapping else { return 0 };
         let end = log.journal.deallocated();
         log.journal.want(end);
         self.advance_map_log();
@@ -63,22 +62,24 @@ impl<P: Probe> Device<P> {
     /// Entries of the journal before this position are in NAND.
     #[inline]
     pub(super) fn journal_durable(&self) -> u64 {
-        self.map_log.as_ref().map_or(0, |log| log.journal.durable())
+        self.mechanisms.mapping.as_ref().map_or(0, |log| log.journal.durable())
     }
 
     /// Writes the due units of journal and checkpoint.
     pub(super) fn advance_map_log(&mut self) {
-        if self.map_log.is_none() {
+        if self.mechanisms.mapping.is_none() {
             return;
         }
-        while let Some(unit) = self.map_log.as_mut().and_then(|log| log.journal.take_unit()) {
+        while let Some(unit) =
+            self.mechanisms.mapping.as_mut().and_then(|log| log.journal.take_unit())
+        {
             self.write_journal_unit(unit);
         }
         self.advance_checkpoint();
     }
 
     pub(super) fn write_journal_unit(&mut self, journal: JournalUnit) {
-        let Some(log) = &mut self.map_log else { return };
+        let Some(log) = &mut self.mechanisms.mapping else { return };
         log.checkpoints.journal_grew();
         let superblock = log.superblock(journal.superblock);
         let unit = superblock * self.geometry().superblock_units + journal.unit;
@@ -87,20 +88,22 @@ impl<P: Probe> Device<P> {
     }
 
     fn advance_checkpoint(&mut self) {
-        let Some(log) = &mut self.map_log else { return };
+        let Some(log) = &mut self.mechanisms.mapping else { return };
         if let Some(area) = log.begin_checkpoint() {
             for superblock in area {
                 self.erase_on_its_dies(superblock);
             }
         }
-        while let Some((unit, segment)) = self.map_log.as_mut().and_then(MapLog::take_segment) {
+        while let Some((unit, segment)) =
+            self.mechanisms.mapping.as_mut().and_then(MapLog::take_segment)
+        {
             self.write_segment(unit, segment);
         }
         self.commit_checkpoint();
     }
 
     fn write_segment(&mut self, unit: u32, segment: u32) {
-        let Some(log) = &self.map_log else { return };
+        let Some(log) = &self.mechanisms.mapping else { return };
         let pages = log.shape.pages_of(segment, self.geometry());
         self.probe.segment(unit, pages, &self.ftl.l2p);
         self.program_map(unit, MapWrite::Segment);
@@ -108,15 +111,15 @@ impl<P: Probe> Device<P> {
 
     /// Ends a checkpoint with all segments written, once the data that they point to is in NAND.
     fn commit_checkpoint(&mut self) {
-        let Some(log) = &self.map_log else { return };
+        let Some(log) = &self.mechanisms.mapping else { return };
         if log.checkpoints.is_copied() {
             let programs = self.settle();
-            if let Some(log) = &mut self.map_log {
+            if let Some(log) = &mut self.mechanisms.mapping {
                 let covered = log.journal.covered();
                 log.checkpoints.rest_on(programs, covered);
             }
         }
-        let Some(log) = &mut self.map_log else { return };
+        let Some(log) = &mut self.mechanisms.mapping else { return };
         let durable = log.journal.durable();
         let is_there = |programs, covered| self.programs.reached(programs) && covered <= durable;
         if let Some(unit) = log.take_commit(is_there) {
@@ -158,7 +161,7 @@ impl<P: Probe> Device<P> {
     /// and no map on NAND points into it. The erase does not wait for the host or other victims to
     /// fill the units with its pages.
     pub(super) fn journal_of_victims(&mut self) -> Option<u64> {
-        self.map_log.as_ref()?;
+        self.mechanisms.mapping.as_ref()?;
         if self.collector.is_any_unsettled() {
             let is_protected = self.config.power_loss_protected;
             let overwritten_at = if is_protected { Mark::default() } else { self.settle_host() };
@@ -190,7 +193,7 @@ impl<P: Probe> Device<P> {
         self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
         self.spend_program();
         self.probe.map_programmed(unit);
-        let Some(log) = &mut self.map_log else { return };
+        let Some(log) = &mut self.mechanisms.mapping else { return };
         match write {
             MapWrite::Segment => log.checkpoints.segment_ended(),
             MapWrite::Commit => self.checkpoint_committed(),
@@ -207,7 +210,7 @@ impl<P: Probe> Device<P> {
 
     fn checkpoint_committed(&mut self) {
         let dies = self.geometry().superblock_dies();
-        let Some(log) = &mut self.map_log else { return };
+        let Some(log) = &mut self.mechanisms.mapping else { return };
         for superblock in log.supersede(dies) {
             self.erase_on_its_dies(superblock);
         }
@@ -215,7 +218,7 @@ impl<P: Probe> Device<P> {
 
     /// A die has erased its blocks of a superblock of the map.
     pub(super) fn map_erased(&mut self, superblock: u32) {
-        let Some(log) = &mut self.map_log else { return };
+        let Some(log) = &mut self.mechanisms.mapping else { return };
         if log.die_erased(superblock) {
             self.advance_map_log();
             self.resume_deallocations();

@@ -1,7 +1,7 @@
 //! The optional mechanisms of a drive.
 
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Plan, Section};
+use crate::mechanism::basis::Section;
 use crate::mechanism::mechanisms;
 use crate::model::Options;
 
@@ -10,13 +10,13 @@ macro_rules! states {
         /// Their states.
         #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
         pub(super) struct Mechanisms {
-            $(pub(super) $name: Option<<<$section as Section>::Plan as Plan>::State>,)*
+            $(pub(super) $name: Option<<$section as Section>::State>,)*
         }
 
         impl Mechanisms {
             /// The mechanisms of a new drive.
             pub(super) fn new(options: &Options, geometry: &Geometry, queue_depth: usize) -> Self {
-                Self { $($name: options.$name.map(|plan| plan.begin(geometry, queue_depth)),)* }
+                Self { $($name: options.$name.map(|plan| <$section>::begin(plan, geometry, queue_depth)),)* }
             }
         }
     };

@@ -1,6 +1,5 @@
-//! The drive and its supply: begin and end of rest, heat, and time without power.
+//! The drive and its supply: power states, and time without power.
 
-mod heat;
 mod loss;
 mod off;
 
@@ -11,11 +10,11 @@ impl<P: Probe> Device<P> {
     /// Records whether the drive has work from now on.
     #[inline(never)]
     pub(super) fn note_work(&mut self, has_work: bool) {
-        if self.power.as_ref().is_none_or(|power| power.is_active() == has_work) {
+        if self.mechanisms.power.as_ref().is_none_or(|power| power.is_active() == has_work) {
             return;
         }
         self.look_at_temperature();
-        if let Some(power) = &mut self.power {
+        if let Some(power) = &mut self.mechanisms.power {
             power.note(has_work, self.now_ns);
         }
         if has_work {
@@ -23,12 +22,12 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Lets the drive rest when idle, which is the default, or keeps it awake. A resting drive
+    /// Permits idle power states, which is the default, or keeps the drive awake. A sleeping drive
     /// wakes at once: only commands pay for waking.
-    pub fn allow_rest(&mut self, allowed: bool) {
+    pub fn allow_idle_states(&mut self, allowed: bool) {
         self.look_at_temperature();
-        if let Some(power) = &mut self.power {
-            power.allow_rest(allowed, self.now_ns);
+        if let Some(power) = &mut self.mechanisms.power {
+            power.allow_idle_states(allowed, self.now_ns);
         }
     }
 }

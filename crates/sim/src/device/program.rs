@@ -65,7 +65,9 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn in_nand(&mut self, unit: u32) {
         self.programmed.insert(unit);
-        if let Some(refresh) = &mut self.refresh {
+        if let Some(housekeeping) = &mut self.mechanisms.housekeeping
+            && let Some(refresh) = &mut housekeeping.refresh
+        {
             refresh.written(unit / self.config.geometry.superblock_units, self.now_ns);
         }
         self.spend_program();
@@ -78,7 +80,7 @@ impl<P: Probe> Device<P> {
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) -> bool {
         self.in_nand(unit);
         let rose = self.programs.end(stream, sequence);
-        if self.map_log.is_some() {
+        if self.mechanisms.mapping.is_some() {
             self.journal_unit(rose);
         }
         rose
@@ -98,7 +100,7 @@ impl<P: Probe> Device<P> {
     /// does.
     pub(super) fn moved_programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         if self.programmed(unit, stream, sequence) {
-            if self.cleaners.is_some() {
+            if self.reclaim_groups.is_some() {
                 return self.erase_durable_victims_of(self.ftl.group_of_moved(stream));
             }
             self.erase_durable_victims();

@@ -8,17 +8,14 @@
 //! other are not gathered there. A read moves what it wants of a page, in pieces of 4 KiB. Tests: `tests/device/host.rs`,
 //! `tests/mechanisms/map_unit.rs`.
 
-mod ahead;
-mod map_cache;
-
 use std::ops::Range;
 
 use base::OpKind;
 
 use super::Device;
-use crate::firmware::read_cache::ReadCache;
 use crate::ftl::NO_PAGE;
 use crate::mechanism::read_ahead::ReadAhead;
+use crate::mechanism::read_cache::ReadCache;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
@@ -34,7 +31,7 @@ impl<P: Probe> Device<P> {
         if !self.programmed.contains(unit) {
             return None;
         }
-        let is_cached = self.read_cache.as_mut().is_some_and(|cache| cache.hit(logical));
+        let is_cached = self.mechanisms.read_cache.as_mut().is_some_and(|cache| cache.hit(logical));
         (!is_cached).then_some(unit)
     }
 
@@ -48,7 +45,7 @@ impl<P: Probe> Device<P> {
         if self.commands[tag].reads_pending == 0 {
             self.come_to_link(tag);
         }
-        if self.read_ahead.is_some() {
+        if self.mechanisms.read_ahead.is_some() {
             self.read_on(tag);
         }
     }
@@ -138,27 +135,27 @@ impl<P: Probe> Device<P> {
         if self.commands[tag].kind == OpKind::Write {
             return self.arrive(tag);
         }
-        self.cache(tag);
+        self.keep_read(tag);
         self.come_to_link(tag);
     }
 
     /// Logical pages in DRAM that was read, or will be there.
     pub(super) fn cached_pages(&self) -> impl Iterator<Item = u64> {
-        let ahead = self.read_ahead.iter().flat_map(ReadAhead::pages);
-        self.read_cache.iter().flat_map(ReadCache::pages).chain(ahead)
+        let ahead = self.mechanisms.read_ahead.iter().flat_map(ReadAhead::pages);
+        self.mechanisms.read_cache.iter().flat_map(ReadCache::pages).chain(ahead)
     }
 
     /// Caches the pages that were read, unless the host has overwritten them meanwhile.
     #[inline]
-    fn cache(&mut self, tag: u32) {
-        if self.read_cache.is_none() {
+    fn keep_read(&mut self, tag: u32) {
+        if self.mechanisms.read_cache.is_none() {
             return;
         }
         for logical in self.commands[tag].touched() {
             let physical = self.ftl.l2p.get(logical);
             let is_in_nand =
                 physical != NO_PAGE && self.programmed.contains(self.ftl.unit_of(physical));
-            if let Some(cache) = &mut self.read_cache
+            if let Some(cache) = &mut self.mechanisms.read_cache
                 && is_in_nand
             {
                 cache.insert(logical);
@@ -176,10 +173,10 @@ impl<P: Probe> Device<P> {
 
     /// Forgets pages that were read.
     pub(super) fn forget(&mut self, pages: &Range<u64>) {
-        if let Some(cache) = &mut self.read_cache {
+        if let Some(cache) = &mut self.mechanisms.read_cache {
             pages.clone().for_each(|logical| cache.remove(logical));
         }
-        if let Some(ahead) = &mut self.read_ahead {
+        if let Some(ahead) = &mut self.mechanisms.read_ahead {
             ahead.forget(pages);
         }
     }

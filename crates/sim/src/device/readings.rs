@@ -3,22 +3,21 @@
 use base::{Nanos, TelemetryRow};
 
 use super::Device;
-use crate::power::{OperationCounts, Power, StateTimes};
+use crate::mechanism::power::{OperationCounts, Power, StateTimes};
 use crate::probe::Probe;
 use crate::telemetry;
 
 impl<P: Probe> Device<P> {
     /// Running totals since the drive was new, with the levels of this moment, in pages of 4,096 bytes.
-    #[must_use]
     pub fn telemetry(&self) -> TelemetryRow {
         self.telemetry_at(self.now_ns)
     }
 
-    /// The same at a moment from now to the next event.
+    /// Running totals and levels at a moment from now to the next event.
     pub(super) fn telemetry_at(&self, time_ns: u64) -> TelemetryRow {
         let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations());
         TelemetryRow {
-            energy_nj: self.power.as_ref().map_or(0, energy_nj),
+            energy_nj: self.mechanisms.power.as_ref().map_or(0, energy_nj),
             temperature_mk: self.thermal_at(time_ns).map_or(0, |now| now.temperature_mk()),
             controller_busy_ns: self.controller.busy_ns(time_ns),
             ..telemetry::in_host_pages(self.physical_totals(), self.geometry())
@@ -30,7 +29,7 @@ impl<P: Probe> Device<P> {
         TelemetryRow {
             free_superblocks: self.ftl.free.len() as u64,
             buffer_pages: self.buffer.pages().into(),
-            pslc_pages: if self.cache.is_some() { self.ftl.cached_pages() } else { 0 },
+            pslc_pages: if self.mechanisms.pslc.is_some() { self.ftl.cached_pages() } else { 0 },
             die_busy_ns: self.nand.die_busy_ns,
             channel_busy_ns: self.nand.channel_busy_ns(),
             ..self.totals
@@ -55,13 +54,11 @@ impl<P: Probe> Device<P> {
     }
 
     /// Time in each power state so far; `None` if the model has none.
-    #[must_use]
     pub fn power_times(&self) -> Option<StateTimes> {
-        self.power.as_ref().map(|power| power.times(self.now_ns))
+        self.mechanisms.power.as_ref().map(|power| power.times(self.now_ns))
     }
 
     /// The operations that the NAND has begun since the drive was new.
-    #[must_use]
     pub fn operations(&self) -> OperationCounts {
         self.nand.operations()
     }

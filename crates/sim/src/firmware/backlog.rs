@@ -15,7 +15,6 @@ pub struct Backlog {
 
 impl Backlog {
     /// Nothing is late; so many pages may be moved ahead of time and count.
-    #[must_use]
     pub fn new(ahead_pages_max: u32) -> Self {
         Self { page_percents: 0, ahead_pages_max }
     }
@@ -39,7 +38,6 @@ impl Backlog {
 
     /// Pages that are late.
     #[inline]
-    #[must_use]
     pub fn pages(&self) -> u64 {
         u64::try_from(self.page_percents).unwrap_or(0).div_ceil(100)
     }

@@ -28,13 +28,11 @@ pub struct Flushes {
 
 impl Flushes {
     /// An empty queue with room for one entry per command.
-    #[must_use]
     pub fn new(queue_depth: usize) -> Self {
         Self { waiting: VecDeque::with_capacity(queue_depth) }
     }
 
     /// Number of waiting commands.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }

@@ -4,7 +4,7 @@
 //! streams at a time. Source: read-ahead of several streams, and rates that firmware grants to one kind of work only;
 //! the rule of no drive is in print. Simplification: a command continues a stream if it begins exactly where one of
 //! the latest ended; a stream is forgotten when so many others have had a command since as are followed. Tests:
-//! `tests/device/read_ahead.rs`.
+//! `tests/mechanisms/read_ahead.rs`.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub struct Sequences {
 
 /// The stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Followed {
+pub enum Continuation {
     /// It continues this one.
     Continues(usize),
     /// It begins a new one in the place of that.
@@ -35,28 +35,31 @@ pub enum Followed {
 
 impl Sequences {
     /// No stream yet; so many are followed, one at least.
-    #[must_use]
     pub fn new(streams: u32) -> Self {
         let none = Last { end_bytes: u64::MAX, number: 0 };
         Self { streams: vec![none; streams.max(1) as usize], commands: 0 }
     }
 
     /// The next command covers these bytes.
-    pub fn follow(&mut self, bytes: &Range<u64>) -> Followed {
+    pub fn follow(&mut self, bytes: &Range<u64>) -> Continuation {
         self.commands += 1;
         let last = Last { end_bytes: bytes.end, number: self.commands };
         let continued = self.streams.iter().position(|stream| stream.end_bytes == bytes.start);
         let oldest = || (0..).zip(&self.streams).min_by_key(|(_, stream)| stream.number);
         let index = continued.or_else(|| oldest().map(|(index, _)| index)).unwrap_or(0);
         self.streams[index] = last;
-        if continued.is_some() { Followed::Continues(index) } else { Followed::Begins(index) }
+        if continued.is_some() {
+            Continuation::Continues(index)
+        } else {
+            Continuation::Begins(index)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Followed::{Begins, Continues};
+    use Continuation::{Begins, Continues};
 
     #[test]
     fn as_many_streams_are_followed_as_there_is_room_for() {

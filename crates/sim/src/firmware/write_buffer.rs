@@ -20,27 +20,23 @@ pub struct WriteBuffer {
 
 impl WriteBuffer {
     /// A buffer of this size, `pages` of which hold data, for as many writes as the queue is deep.
-    #[must_use]
     pub fn new(limit_pages: u32, pages: u32, queue_depth: usize) -> Self {
         Self { limit_pages, pages, waiting: Ring::with_capacity(queue_depth) }
     }
 
     /// Pages in the buffer, padding included.
-    #[must_use]
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
     /// Free pages. Padding may have taken more than there were.
     #[inline]
-    #[must_use]
     pub fn room_pages(&self) -> u32 {
         self.limit_pages.saturating_sub(self.pages)
     }
 
-    /// The same, or `None` if there are none.
+    /// Free pages, or `None` if there are none.
     #[inline]
-    #[must_use]
     pub fn room(&self) -> Option<NonZeroU32> {
         self.limit_pages.checked_sub(self.pages).and_then(NonZeroU32::new)
     }
@@ -64,13 +60,11 @@ impl WriteBuffer {
 
     /// Whether a write waits for room.
     #[inline]
-    #[must_use]
     pub fn is_awaited(&self) -> bool {
         !self.waiting.is_empty()
     }
 
     /// Number of writes that wait for room.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -83,7 +77,6 @@ impl WriteBuffer {
 
     /// The first waiting write, or `None` if none waits.
     #[inline]
-    #[must_use]
     pub fn next(&self) -> Option<u32> {
         self.waiting.front()
     }

@@ -4,7 +4,6 @@ use super::{Ftl, StreamId, SuperblockState};
 
 impl Ftl {
     /// Pages of a superblock to write while it serves as cache, parity included.
-    #[must_use]
     pub fn cache_pages(&self) -> u32 {
         self.geometry.cache_units * self.geometry.unit_pages
     }
@@ -35,7 +34,6 @@ impl Ftl {
 
     /// The superblock that has waited longest for folding; with `borrowed` only among borrowed
     /// ones.
-    #[must_use]
     pub fn oldest_cached(&self, borrowed: bool) -> Option<u32> {
         let is_candidate = |&superblock: &u32| {
             self.states[superblock as usize] == SuperblockState::Cached
@@ -54,13 +52,11 @@ impl Ftl {
 
     /// Whether a superblock holds data in one bit per cell, or held it when it became a victim.
     #[inline]
-    #[must_use]
     pub fn is_cache(&self, superblock: u32) -> bool {
         self.written_by[superblock as usize] == StreamId::Pslc
     }
 
     /// Whether a superblock of the native cells serves as cache, or did and is not erased yet.
-    #[must_use]
     pub fn is_borrowed(&self, superblock: u32) -> bool {
         self.is_cache(superblock)
             && !self.geometry.is_cache_only(superblock)
@@ -68,7 +64,6 @@ impl Ftl {
     }
 
     /// Valid pages in the cache.
-    #[must_use]
     pub fn cached_pages(&self) -> u64 {
         let valid = (0..self.geometry.superblocks).filter(|&superblock| self.is_cache(superblock));
         valid.map(|superblock| u64::from(self.valid_pages[superblock as usize])).sum()

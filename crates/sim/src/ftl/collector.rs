@@ -42,7 +42,7 @@ impl Victim {
 
 /// An erase in progress.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Erasing {
+struct SuperblockErase {
     superblock: u32,
     dies_left: u32,
 }
@@ -61,7 +61,7 @@ pub struct Collector {
     victims: Vec<Victim>,
     /// Whether all pages of one of them are placed: queried with every unit, so it is stored.
     is_any_placed: bool,
-    erasing: VecDeque<Erasing>,
+    erasing: VecDeque<SuperblockErase>,
     owed_pages: u64,
     top_up: Option<StreamId>,
     /// Valid pages that idle collection or a refresh may move now; less than none where a unit held more than that.
@@ -76,11 +76,10 @@ pub struct Collector {
 
 impl Collector {
     /// No work yet.
-    #[must_use]
     pub fn new(geometry: &Geometry) -> Self {
         let slack_pages = geometry.relocation_slack_pages();
         let unit_pages_max = geometry.unit_pages + slack_pages;
-        let dies = geometry.dies / geometry.cleaning_groups;
+        let dies = geometry.dies / geometry.reclaim_groups;
         let parallel = UNITS_PER_DIE * dies * unit_pages_max;
         Self {
             superblock_units: geometry.superblock_units,
@@ -103,21 +102,18 @@ impl Collector {
 
     /// Valid pages that the pacing policy wants moved.
     #[inline]
-    #[must_use]
     pub fn owed_pages(&self) -> u64 {
         self.owed_pages
     }
 
     /// Most valid pages that may be read or being read and not yet placed.
     #[inline]
-    #[must_use]
     pub fn in_flight_pages_max(&self) -> u32 {
         self.in_flight_pages_max
     }
 
     /// Whether more is owed than can be in flight: the host has to wait until it has been caught up with.
     #[inline]
-    #[must_use]
     pub fn owes_much(&self) -> bool {
         self.owed_pages > u64::from(self.in_flight_pages_max)
     }
@@ -135,14 +131,12 @@ impl Collector {
 
     /// Valid pages read or being read that are not yet placed.
     #[inline]
-    #[must_use]
     pub fn in_flight_pages(&self) -> u32 {
         self.in_flight_pages
     }
 
     /// Pages in flight with one more unit, or `None` if those were too many.
     #[inline]
-    #[must_use]
     pub fn in_flight_with_unit(&self) -> Option<u32> {
         let pages = self.in_flight_pages + self.unit_pages_max;
         (pages <= self.in_flight_pages_max).then_some(pages)
@@ -150,7 +144,6 @@ impl Collector {
 
     /// Valid pages of the newest victim chosen to make room, at the time of the choice.
     #[inline]
-    #[must_use]
     pub fn victim_valid_pages(&self) -> u32 {
         self.victim_valid_pages
     }
@@ -162,7 +155,6 @@ impl Collector {
 
     /// Scanned pages of victims, whose room returns with the erase.
     #[inline]
-    #[must_use]
     pub fn reclaimed_pages(&self) -> u64 {
         self.reclaimed_pages
     }
@@ -181,7 +173,6 @@ impl Collector {
 
     /// Whether pages may move without pressure from the host.
     #[inline]
-    #[must_use]
     pub fn may_move_unasked(&self) -> bool {
         self.unasked_pages > 0
             && (self.unasked_of.is_none() || self.victim_in_hand() == self.unasked_of)
@@ -195,7 +186,7 @@ impl Collector {
         self.unasked_of = None;
     }
 
-    /// The same for pages of one victim only.
+    /// Permits the move of one unit of this victim only.
     pub fn allow_unit_of(&mut self, victim: u32, unit_pages: u32) {
         self.allow_unit(unit_pages);
         self.unasked_of = Some(victim);
@@ -219,13 +210,11 @@ impl Collector {
     }
 
     /// Whether the newest victim has units left to scan.
-    #[must_use]
     pub fn has_unit(&self) -> bool {
         self.victim_in_hand().is_some()
     }
 
     /// The newest victim, if it has units left to scan.
-    #[must_use]
     pub fn victim_in_hand(&self) -> Option<u32> {
         let victim = self.victims.last().filter(|victim| victim.next_unit < self.superblock_units);
         victim.map(|victim| victim.superblock)
@@ -261,7 +250,6 @@ impl Collector {
 
     /// Index of a victim, valid until the next removal.
     #[inline]
-    #[must_use]
     pub fn place_of(&self, superblock: u32) -> usize {
         let mut victims = self.victims.iter();
         victims.position(|victim| victim.superblock == superblock).unwrap_or(usize::MAX)
@@ -296,19 +284,16 @@ impl Collector {
 
     /// Whether all pages of a victim are placed.
     #[inline]
-    #[must_use]
     pub fn is_any_placed(&self) -> bool {
         self.is_any_placed
     }
 
     /// Number of fully placed victims that wait for their erase.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.victims.iter().filter(|victim| victim.is_placed(self.superblock_units)).count()
     }
 
     /// Whether a fully placed victim does not know its further conditions yet.
-    #[must_use]
     pub fn is_any_unsettled(&self) -> bool {
         let units = self.superblock_units;
         self.victims.iter().any(|victim| !victim.is_settled && victim.is_placed(units))
@@ -325,7 +310,6 @@ impl Collector {
     }
 
     /// Whether a settled victim is durable and still lacks its journal position.
-    #[must_use]
     pub fn is_any_unjournalled(&self, programs: &StreamPrograms) -> bool {
         self.victims.iter().any(|victim| victim.is_unjournalled(programs))
     }
@@ -368,14 +352,13 @@ impl Collector {
         let index = self.victims.iter().position(ready)?;
         let victim = self.victims.remove(index);
         self.is_any_placed = self.victims.iter().any(|victim| victim.is_placed(superblock_units));
-        self.erasing.push_back(Erasing { superblock: victim.superblock, dies_left: dies });
+        self.erasing.push_back(SuperblockErase { superblock: victim.superblock, dies_left: dies });
         Some(victim.superblock)
     }
 
     /// The stream whose open unit gets the next moved pages of any kind, or `None` if each goes to
     /// its own.
     #[inline]
-    #[must_use]
     pub fn top_up(&self) -> Option<StreamId> {
         self.top_up
     }
@@ -394,7 +377,6 @@ impl Collector {
 
     /// Whether an erase waits for the open units of moved pages.
     #[inline]
-    #[must_use]
     pub fn are_open_units_awaited(&self) -> bool {
         self.are_open_units_awaited
     }
@@ -412,7 +394,6 @@ impl Collector {
 
     /// The stream that some fully placed victim waits for, because its last pages are in a unit
     /// that is not full.
-    #[must_use]
     pub fn stuck_stream_of(
         &self,
         programs: &StreamPrograms,
@@ -426,7 +407,6 @@ impl Collector {
     }
 
     /// Whether a superblock is being erased.
-    #[must_use]
     pub fn is_erasing(&self) -> bool {
         !self.erasing.is_empty()
     }

@@ -23,13 +23,11 @@ impl Durability {
     }
 
     /// Number of programs issued so far.
-    #[must_use]
     pub fn issued(&self) -> u64 {
         self.low_water + self.ended.len() as u64
     }
 
     /// The low-water mark: every program below this number has ended.
-    #[must_use]
     pub fn low_water(&self) -> u64 {
         self.low_water
     }
@@ -92,7 +90,6 @@ impl StreamPrograms {
     }
 
     /// Point behind all programs that these streams have issued.
-    #[must_use]
     pub fn mark(&self, streams: &[StreamId]) -> Mark {
         let mut mark = Mark::default();
         for &stream in streams {
@@ -103,13 +100,11 @@ impl StreamPrograms {
 
     /// Number of programs of a stream up to its latest page, in an open unit or one just issued.
     #[inline]
-    #[must_use]
     pub fn behind_last(&self, stream: StreamId, is_open: bool) -> u64 {
         self.streams[stream as usize].issued() + u64::from(is_open)
     }
 
     /// A stream that has not issued all programs before the mark: its open unit delays the mark.
-    #[must_use]
     pub fn not_issued(&self, mark: Mark) -> Option<StreamId> {
         let is_open = |&stream: &StreamId| {
             mark.programs[stream as usize] > self.streams[stream as usize].issued()
@@ -119,7 +114,6 @@ impl StreamPrograms {
 
     /// Whether every program before the mark has ended.
     #[inline]
-    #[must_use]
     pub fn reached(&self, mark: Mark) -> bool {
         self.streams
             .iter()

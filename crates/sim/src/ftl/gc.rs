@@ -35,7 +35,6 @@ pub enum VictimPolicy {
 
 impl VictimPolicy {
     /// The word used in drive models.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Greedy => "greedy",
@@ -57,26 +56,22 @@ pub struct VictimSelector {
 
 impl VictimSelector {
     /// The policy; some policies examine only `candidates` superblocks.
-    #[must_use]
     pub fn new(policy: VictimPolicy, candidates: u32, seed: u64) -> Self {
         Self { policy, candidates, rng: Rng::split(seed, "victims") }
     }
 
     /// Valid pages of the emptiest closed superblock of a group.
-    #[must_use]
     pub fn fewest_valid_pages(ftl: &Ftl, group: u32) -> Option<u32> {
         greedy::select(ftl, group).map(|superblock| ftl.valid_pages[superblock as usize])
     }
 
     /// The superblock to collect next; `None` if no closed superblock would give room. A policy
     /// that ignores valid counts may choose a full one: that costs, but ends.
-    #[must_use]
     pub fn select(&mut self, ftl: &Ftl) -> Option<u32> {
         self.select_in(ftl, 0)
     }
 
-    /// The same among the superblocks of one of the groups that clean each for itself.
-    #[must_use]
+    /// The superblock of a reclaim group to collect next, or `None` if none of them would give room.
     pub fn select_in(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
         let emptiest = greedy::select(ftl, group)?;
         let full_pages = ftl.geometry.superblock_data_pages() - ftl.geometry.gap_pages();
@@ -103,6 +98,6 @@ impl VictimSelector {
 /// All superblocks of a group that may be collected.
 fn closed(ftl: &Ftl, group: u32) -> impl Iterator<Item = u32> + '_ {
     ftl.geometry
-        .cleaned_by(group)
+        .superblocks_of_group(group)
         .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed)
 }

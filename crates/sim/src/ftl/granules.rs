@@ -9,14 +9,12 @@ use super::{Ftl, NO_PAGE, StreamId};
 impl Ftl {
     /// Granules of a mapped logical page; meaningless for others.
     #[inline]
-    #[must_use]
     pub fn size(&self, logical: u64) -> u32 {
         self.sizes.get(logical as usize).map_or(1, |&size| u32::from(size))
     }
 
     /// Whether the largest page fits at a stream's frontier without a gap. The stream has room.
     #[inline]
-    #[must_use]
     pub fn fits_page(&self, id: StreamId) -> bool {
         let stream = self.stream(id);
         let next_unit = stream.next_page + stream.unit_room_pages;

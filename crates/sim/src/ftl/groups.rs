@@ -1,11 +1,11 @@
 //! Superblocks over a part of the dies: every stream has one open in each group of dies, and fills them in turn.
 //!
 //! Phenomenon: firmware need not erase a block on every die at once. With smaller superblocks the dies of one group
-//! clean while the others serve the host, and a stream writes to all of them. Source: lines of pblk over a subset of
+//! collect while the others serve the host, and a stream writes to all of them. Source: lines of pblk over a subset of
 //! the parallel units (Bjorling et al., FAST 2017); Open-Channel drives give the host that choice. Simplifications:
 //! groups are of one size and hold neighbouring dies; a stream passes to the next group after a program on each die.
 //! With one victim at a time among all superblocks, a group without an erased superblock takes the oldest of another,
-//! so that the groups wear alike. Where each group cleans for itself ([`crate::ftl::cleaners`]), it keeps its own
+//! so that the groups wear alike. Where the groups are reclaim groups ([`crate::ftl::reclaim_groups`]), each keeps its own
 //! superblocks, and its moved data in a stream of its own. Test: `tests/device/groups.rs`.
 
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use crate::geometry::Geometry;
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct OpenGroups {
     streams: [Waiting; STREAMS],
-    /// Erased superblocks of each group that cleans for itself.
+    /// Erased superblocks of each reclaim group.
     free: Vec<u32>,
 }
 
@@ -42,17 +42,15 @@ impl OpenGroups {
         let waiting = (1..geometry.die_groups).map(|_| idle).collect();
         let waiting = Waiting { streams: waiting, room_pages: 0, group: 0 };
         let mut streams = std::array::from_fn(|_| waiting.clone());
-        for (group, id) in (0..geometry.cleaning_groups).zip(StreamId::COLLECTED) {
+        for (group, id) in (0..geometry.reclaim_groups).zip(StreamId::COLLECTED) {
             streams[id as usize].group = group;
         }
-        let free = vec![
-            geometry.superblocks / geometry.cleaning_groups;
-            geometry.cleaning_groups as usize
-        ];
+        let free =
+            vec![geometry.superblocks / geometry.reclaim_groups; geometry.reclaim_groups as usize];
         (geometry.die_groups > 1).then(|| Box::new(Self { streams, free }))
     }
 
-    /// Counts erased superblocks of the group that cleans one of them.
+    /// Counts erased superblocks of a reclaim group.
     pub(super) fn count_free(&mut self, group: u32, more: i32) {
         let free = &mut self.free[group as usize];
         *free = free.saturating_add_signed(more);
@@ -88,7 +86,7 @@ impl Ftl {
     #[cold]
     #[inline(never)]
     pub(super) fn end_unit_of_group(&mut self, id: StreamId) {
-        if self.geometry.cleaning_groups > 1 && id.is_moved() {
+        if self.geometry.reclaim_groups > 1 && id.is_moved() {
             return;
         }
         let row_pages = self.geometry.superblock_dies() * self.geometry.unit_pages;
@@ -98,13 +96,11 @@ impl Ftl {
     }
 
     /// The group whose superblock a stream has at hand.
-    #[must_use]
     pub fn group_at_hand(&self, id: StreamId) -> u32 {
         self.groups.as_ref().map_or(0, |groups| groups.group(id))
     }
 
-    /// Pages that a stream can still write into its open superblock of a group that cleans for itself.
-    #[must_use]
+    /// Pages that a stream can still write into its open superblock of a reclaim group.
     pub fn stream_room_in(&self, id: StreamId, group: u32) -> u32 {
         match &self.groups {
             Some(groups) if groups.group(id) != group => groups.room_in(id, group),
@@ -112,9 +108,8 @@ impl Ftl {
         }
     }
 
-    /// Erased superblocks of a group that cleans for itself.
+    /// Erased superblocks of a reclaim group.
     #[inline]
-    #[must_use]
     pub fn free_in(&self, group: u32) -> u32 {
         self.groups.as_ref().map_or(0, |groups| groups.free[group as usize])
     }

@@ -15,11 +15,7 @@ mod watermark;
 
 use serde::Deserialize;
 
-pub use proportional::Proportional;
 pub use quantum::{Bursts, Quantum};
-pub use rate::Rate;
-pub use token::Token;
-pub use watermark::Watermark;
 
 /// Fill level of the drive.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +45,6 @@ pub enum PacingKind {
 
 impl PacingKind {
     /// The word used in drive models.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Watermark => "watermark",
@@ -61,7 +56,6 @@ impl PacingKind {
 
     /// Writable pages that the policy keeps in steady state, on average over host writes: space
     /// without data, valid or not. Follows from the text of each policy.
-    #[must_use]
     pub fn steady_pages(self, free_low: u32, free_high: u32, superblock_pages: u32) -> u64 {
         let (low, high) = (u64::from(free_low), u64::from(free_high));
         let (numerator, denominator) = match self {
@@ -75,60 +69,71 @@ impl PacingKind {
     }
 }
 
+/// Erased superblocks between which a policy works.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+struct Limits {
+    free_low: u32,
+    free_high: u32,
+}
+
+/// The state of a policy.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+enum Policy {
+    Watermark { is_collecting: bool },
+    Proportional,
+    Token { rest: u64 },
+    Rate,
+}
+
 /// A pacing policy with its state.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub enum Pacing {
-    /// See [`Watermark`].
-    Watermark(Watermark),
-    /// See [`Proportional`].
-    Proportional(Proportional),
-    /// See [`Token`].
-    Token(Token),
-    /// See [`Rate`].
-    Rate(Rate),
+pub struct Pacing {
+    limits: Limits,
+    policy: Policy,
 }
 
 impl Pacing {
     /// The policy of this kind between the two levels, in superblocks.
-    #[must_use]
     pub fn new(kind: PacingKind, free_low: u32, free_high: u32) -> Self {
-        match kind {
-            PacingKind::Watermark => Self::Watermark(Watermark::new(free_low, free_high)),
-            PacingKind::Proportional => Self::Proportional(Proportional::new(free_low, free_high)),
-            PacingKind::Token => Self::Token(Token::new(free_low, free_high)),
-            PacingKind::Rate => Self::Rate(Rate::new(free_low, free_high)),
-        }
+        let policy = match kind {
+            PacingKind::Watermark => Policy::Watermark { is_collecting: false },
+            PacingKind::Proportional => Policy::Proportional,
+            PacingKind::Token => Policy::Token { rest: 0 },
+            PacingKind::Rate => Policy::Rate,
+        };
+        Self { limits: Limits { free_low, free_high }, policy }
     }
 
     /// Valid pages to move in return for `host_pages` written.
     #[inline]
     pub fn owed_pages(&mut self, level: Level, host_pages: u32) -> u64 {
-        match self {
-            Self::Watermark(_) | Self::Rate(_) => 0,
-            Self::Proportional(policy) => policy.owed_pages(level, host_pages),
-            Self::Token(policy) => policy.owed_pages(level, host_pages),
+        match &mut self.policy {
+            Policy::Watermark { .. } | Policy::Rate => 0,
+            Policy::Proportional => proportional::owed_pages(self.limits, level, host_pages),
+            Policy::Token { rest } => token::owed_pages(rest, self.limits, level, host_pages),
         }
     }
 
     /// Whether garbage must be collected although nothing is owed.
     #[inline]
     pub fn must_collect(&mut self, free_superblocks: u32) -> bool {
-        match self {
-            Self::Watermark(policy) => policy.must_collect(free_superblocks),
-            Self::Proportional(policy) => policy.must_collect(free_superblocks),
-            Self::Token(policy) => policy.must_collect(free_superblocks),
-            Self::Rate(policy) => policy.must_collect(free_superblocks),
+        match &mut self.policy {
+            Policy::Watermark { is_collecting } => {
+                watermark::must_collect(is_collecting, self.limits, free_superblocks)
+            }
+            Policy::Proportional | Policy::Token { .. } => free_superblocks <= self.limits.free_low,
+            Policy::Rate => free_superblocks < self.limits.free_high,
         }
     }
 
     /// Whether the host stream may take an erased superblock.
     #[inline]
     pub fn host_may_open(&mut self, free_superblocks: u32) -> bool {
-        match self {
-            Self::Watermark(policy) => policy.host_may_open(free_superblocks),
-            Self::Proportional(policy) => policy.host_may_open(free_superblocks),
-            Self::Token(policy) => policy.host_may_open(free_superblocks),
-            Self::Rate(policy) => policy.host_may_open(free_superblocks),
+        match &mut self.policy {
+            Policy::Watermark { is_collecting } => {
+                watermark::host_may_open(is_collecting, self.limits, free_superblocks)
+            }
+            _ => free_superblocks > self.limits.free_low,
         }
     }
 }

@@ -26,7 +26,6 @@ pub enum Isolation {
 
 impl Isolation {
     /// The word used in drive models.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Initial => "initial",
@@ -46,14 +45,12 @@ pub struct Placement {
 
 impl Placement {
     /// The stream for a write with a handle.
-    #[must_use]
     pub fn stream_of_write(self, handle: u8) -> StreamId {
         let known = Some(handle).filter(|&handle| u32::from(handle) < self.handles);
         StreamId::HOSTS[usize::from(known.unwrap_or(0))]
     }
 
     /// The stream for data that moves out of a superblock.
-    #[must_use]
     pub fn stream_of_move(self, ftl: &Ftl, superblock: u32) -> StreamId {
         let from = ftl.written_by[superblock as usize];
         let is_of_handle = |&handle: &usize| {
@@ -67,7 +64,6 @@ impl Placement {
     }
 
     /// Number of open superblocks beyond those of a drive without handles.
-    #[must_use]
     pub fn more_open_superblocks(self) -> u32 {
         let streams = match self.isolation {
             Isolation::Initial => 1,
@@ -78,7 +74,6 @@ impl Placement {
 
     /// Number of spare superblocks that the handles need: open ones and, if moved data stays apart, ones whose erase
     /// waits for full units.
-    #[must_use]
     pub fn more_spare_superblocks(self) -> u32 {
         let waiting = match self.isolation {
             Isolation::Initial => 0,
@@ -88,7 +83,6 @@ impl Placement {
     }
 
     /// Whether pages of one handle must complete units of another, given the number of superblocks that wait for it.
-    #[must_use]
     pub fn must_mix(self, waiting_superblocks: usize) -> bool {
         self.isolation == Isolation::Persistent && waiting_superblocks > self.handles as usize
     }

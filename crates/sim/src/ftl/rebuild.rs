@@ -20,7 +20,6 @@ impl Ftl {
     /// A drive whose LBA pages lie as in `map`; `size` gives the number of physical pages of each
     /// from its first one. Written superblocks are closed or wait for folding, those without a
     /// valid page are victims to erase; no stream is open.
-    #[must_use]
     pub fn rebuilt(
         geometry: Geometry,
         superblocks: Vec<FoundSuperblock>,

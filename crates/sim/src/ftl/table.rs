@@ -23,7 +23,6 @@ const NARROW_BYTES: usize = size_of::<u32>();
 const WIDE_BYTES: usize = 5;
 
 /// Bytes of a page number on a drive of so many physical pages; that of no logical page is higher.
-#[must_use]
 pub const fn number_bytes(physical_pages: u64) -> u32 {
     (if physical_pages < u32::MAX as u64 { NARROW_BYTES } else { WIDE_BYTES }) as u32
 }
@@ -37,7 +36,6 @@ pub struct PageTable {
 
 impl PageTable {
     /// A table of so many entries, all [`NO_PAGE`], whose numbers take this many bytes as by [`number_bytes`].
-    #[must_use]
     pub fn new(entries: u64, number_bytes: u32) -> Self {
         let is_wide = number_bytes as usize > NARROW_BYTES;
         let entries = entries as usize + 1;
@@ -46,20 +44,17 @@ impl PageTable {
     }
 
     /// Number of entries.
-    #[must_use]
     pub fn len(&self) -> usize {
         (self.narrow.len() + self.wide.len()).saturating_sub(1)
     }
 
     /// Whether there are no entries.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The page at an index; [`NO_PAGE`] where there is none or the index is beyond the table, as that of [`NO_PAGE`] is.
     #[inline(always)]
-    #[must_use]
     pub fn get(&self, index: u64) -> u64 {
         match self.narrow.get(place(index)) {
             Some(&entry) => u64::from(entry).wrapping_sub(1),
@@ -91,7 +86,7 @@ impl PageTable {
         self.wide[place(index)] = encoded(page.wrapping_add(1));
     }
 
-    /// The same; returns the number behind that of the page that was there, or `None` if there was none.
+    /// Puts a page at an index; returns the number behind that of the page that was there, or `None` if there was none.
     ///
     /// # Panics
     /// When the index is beyond the table: a bug in the caller.
@@ -178,7 +173,6 @@ impl PageTable {
     /// Bit 0 tells whether the entry at `first` leads back from `others`: the page there has the index `first` in them;
     /// the next bits tell the same for the next ones, `count` in all.
     #[inline(always)]
-    #[must_use]
     pub fn led_back_mask(&self, others: &Self, first: u64, count: u32) -> u64 {
         let here = place(first);
         let Some(entries) = self.narrow.get(here..here + count as usize) else {
@@ -198,7 +192,7 @@ impl PageTable {
         mask | others.led_back_bits(rest, first + bit) << bit
     }
 
-    /// The same for consecutive entries of the narrow form, by the place of the first; an empty one leads to an empty one.
+    /// The mask of entries that lead back, for consecutive ones of the narrow form by the place of the first; an empty one leads to an empty one.
     #[inline(always)]
     fn led_back_bits(&self, entries: &[u32], first: u32) -> u64 {
         let mut mask = 0;
@@ -238,7 +232,7 @@ impl PageTable {
         prefetch(&self.wide, place(index));
     }
 
-    /// The same for all entries of `others` that the `count` ones from `first` on lead to.
+    /// Asks the CPU to load all entries of `others` that the `count` ones from `first` on lead to.
     #[inline]
     pub fn prefetch_led(&self, others: &Self, first: u64, count: u32) {
         let here = place(first);

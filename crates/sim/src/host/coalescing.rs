@@ -24,7 +24,7 @@ pub(super) struct Pending {
 }
 
 /// The effect of one more completion.
-pub(super) enum Posted {
+pub(super) enum PostEffect {
     /// It waits with earlier ones.
     Waits,
     /// It is the first to wait: the interrupt comes after this time, unless other completions raise
@@ -45,12 +45,12 @@ impl Pending {
     }
 
     /// Adds the completion of a command.
-    pub(super) fn post(&mut self, tag: u32) -> Posted {
+    pub(super) fn post(&mut self, tag: u32) -> PostEffect {
         self.tags.push(tag);
         match self.tags.len() {
-            waiting if waiting >= self.rule.threshold as usize => Posted::Raises,
-            1 => Posted::First { after_ns: self.rule.time_ns, interrupt: self.raised },
-            _ => Posted::Waits,
+            waiting if waiting >= self.rule.threshold as usize => PostEffect::Raises,
+            1 => PostEffect::First { after_ns: self.rule.time_ns, interrupt: self.raised },
+            _ => PostEffect::Waits,
         }
     }
 

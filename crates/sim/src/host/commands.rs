@@ -18,7 +18,6 @@ pub struct Commands {
 
 impl Commands {
     /// No commands, with tags for the depth of the queue.
-    #[must_use]
     pub fn new(queue_depth: usize) -> Self {
         Self {
             slots: vec![Command::NONE; queue_depth],
@@ -62,14 +61,12 @@ impl Commands {
 
     /// Number of outstanding commands.
     #[inline]
-    #[must_use]
     pub fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
     /// Number of ended commands that the host has not taken yet.
     #[inline]
-    #[must_use]
     pub fn ended(&self) -> usize {
         self.ended.len()
     }
@@ -86,7 +83,6 @@ impl Commands {
 
     /// Time at which the host will have been away for this long, or `None` while a command is
     /// outstanding.
-    #[must_use]
     pub fn away_ns(&self, after_ns: u64) -> Option<u64> {
         (self.outstanding == 0).then(|| self.last_end_ns.saturating_add(after_ns))
     }
@@ -97,7 +93,6 @@ impl Commands {
     }
 
     /// Whether the drive watches for the return of the host.
-    #[must_use]
     pub fn is_host_missed(&self) -> bool {
         self.is_host_missed
     }

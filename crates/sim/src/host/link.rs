@@ -37,7 +37,6 @@ pub struct Link {
 
 impl Link {
     /// An idle link with the payload rates of these limits.
-    #[must_use]
     pub fn new(limits: &InterfaceLimits) -> Self {
         let bytes_per_s = [limits.link_bytes_per_s, limits.link_write_bytes_per_s];
         Self {
@@ -81,7 +80,6 @@ impl Link {
 
     /// Whether another command may reach the lane of writes before one sent now.
     #[inline]
-    #[must_use]
     pub fn is_expecting(&self) -> bool {
         self.expected > 0
     }
@@ -102,7 +100,6 @@ impl Link {
 
     /// End of the next transfer; [`NEVER`] while idle.
     #[inline]
-    #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.next_ns
     }

@@ -15,7 +15,6 @@ pub struct Processors {
 
 impl Processors {
     /// This number of idle processors, at least one.
-    #[must_use]
     pub fn new(processors: u32) -> Self {
         let others = (1..processors).map(|_| Server::default()).collect();
         Self { first: Server::default(), others }
@@ -23,7 +22,6 @@ impl Processors {
 
     /// Whether jobs end in the order of their arrival, for all lengths.
     #[inline]
-    #[must_use]
     pub fn are_in_order(&self) -> bool {
         self.others.is_empty()
     }
@@ -55,7 +53,6 @@ impl Processors {
 
     /// End of the next job; [`NEVER`](crate::events::NEVER) while all are idle.
     #[inline]
-    #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         if self.are_in_order() {
             return self.first.next_event_ns();
@@ -78,7 +75,6 @@ impl Processors {
     }
 
     /// As [`Server::busy_ns`], the mean of all of them.
-    #[must_use]
     pub fn busy_ns(&self, now_ns: u64) -> u64 {
         let sum_ns: u64 = self.all().map(|server| server.busy_ns(now_ns)).sum();
         sum_ns / (1 + self.others.len() as u64)

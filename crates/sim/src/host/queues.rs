@@ -29,7 +29,6 @@ pub struct SubmissionQueues {
 impl SubmissionQueues {
     /// `queues` empty queues with `entries` in all of them, served `burst` commands at a time;
     /// `None` for one queue, which needs no arbitration.
-    #[must_use]
     pub fn new(queues: u32, entries: u32, burst: u32) -> Option<Self> {
         let queue = || VecDeque::with_capacity((entries / queues) as usize);
         (queues > 1).then(|| Self {

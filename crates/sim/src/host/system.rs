@@ -36,7 +36,6 @@ pub struct Way {
 
 impl Way {
     /// An idle host.
-    #[must_use]
     pub fn new(system: HostSystem) -> Self {
         Self { system, submitted_ns: 0, port_free_ns: 0 }
     }
@@ -55,7 +54,6 @@ impl Way {
     }
 
     /// Time from the report of an end to the program.
-    #[must_use]
     pub fn complete_ns(&self) -> u64 {
         self.system.complete_ns
     }

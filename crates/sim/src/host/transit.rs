@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use base::OpKind;
 
-use super::coalescing::{Coalescing, Pending, Posted};
+use super::coalescing::{Coalescing, Pending, PostEffect};
 use super::pipeline::{Pipeline, PipelineLatency};
 use super::system::{HostSystem, Way};
 use crate::events::NEVER;
@@ -35,7 +35,7 @@ pub struct Stages {
 )]
 enum Stage {
     Arrived(u32),
-    Posted(u32),
+    PostEffect(u32),
     Interrupt(u32),
     Delivered(u32),
 }
@@ -67,7 +67,6 @@ pub struct Transit {
 
 impl Transit {
     /// The path to an idle drive that takes `places` commands; `None` if it has no stages.
-    #[must_use]
     pub fn new(stages: Stages, places: u32, seed: u64) -> Option<Self> {
         (stages != Stages::default()).then(|| Self {
             way: Way::new(stages.host.unwrap_or(HostSystem::NONE)),
@@ -83,7 +82,6 @@ impl Transit {
 
     /// End of the next stage; [`NEVER`] if no command is on the path.
     #[inline]
-    #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.next_ns
     }
@@ -112,7 +110,7 @@ impl Transit {
     /// The drive has done the work of a command.
     pub fn end(&mut self, tag: u32, kind: OpKind, now_ns: u64) {
         let posted_ns = now_ns + self.pipeline.draw_ns(kind);
-        self.set(posted_ns, Stage::Posted(tag));
+        self.set(posted_ns, Stage::PostEffect(tag));
     }
 
     /// Ends the next stage, at `now_ns`; `None` if neither drive nor program gets an event.
@@ -122,7 +120,7 @@ impl Transit {
         match stage {
             Stage::Arrived(tag) => return Some(News::Arrived(tag)),
             Stage::Delivered(tag) => return Some(News::Delivered(tag)),
-            Stage::Posted(tag) => self.post(tag, now_ns),
+            Stage::PostEffect(tag) => self.post(tag, now_ns),
             Stage::Interrupt(interrupt) => {
                 if self.pending.as_ref().is_some_and(|pending| pending.is_awaited(interrupt)) {
                     self.interrupt(now_ns);
@@ -140,9 +138,9 @@ impl Transit {
         }
         match self.pending.as_mut().map(|pending| pending.post(tag)) {
             None => self.set(now_ns + self.way.complete_ns(), Stage::Delivered(tag)),
-            Some(Posted::Waits) => {}
-            Some(Posted::Raises) => self.interrupt(now_ns),
-            Some(Posted::First { after_ns, interrupt }) => {
+            Some(PostEffect::Waits) => {}
+            Some(PostEffect::Raises) => self.interrupt(now_ns),
+            Some(PostEffect::First { after_ns, interrupt }) => {
                 self.set(now_ns + after_ns, Stage::Interrupt(interrupt));
             }
         }

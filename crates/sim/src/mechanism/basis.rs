@@ -2,8 +2,9 @@
 
 use base::Ratio;
 
+use crate::ftl::placement::Placement;
 use crate::geometry::Geometry;
-use crate::model::schema::{Check, Field, Found, ModelError};
+use crate::model::schema::{Check, Entry, Field, ModelError};
 
 /// The rest of a drive, as far as mechanisms depend on it.
 pub struct Basis<'a> {
@@ -11,6 +12,7 @@ pub struct Basis<'a> {
     pub(crate) scale: Ratio,
     pub(crate) geometry: &'a Geometry,
     pub(crate) blocks: Blocks,
+    pub(crate) placement: Option<Placement>,
     pub(crate) model: &'a dyn Field,
 }
 
@@ -23,8 +25,8 @@ impl Basis<'_> {
     /// The number under a dotted name, or `None` if the model has none.
     pub(crate) fn number(&self, key: &str) -> Option<u64> {
         match self.model.find(key)? {
-            Found::Number(number) => Some(number),
-            Found::Other => None,
+            Entry::Number(number) => Some(number),
+            Entry::Other => None,
         }
     }
 }
@@ -46,20 +48,24 @@ pub(crate) struct Blocks {
     pub(crate) plane_groups: u32,
 }
 
+impl Blocks {
+    /// Reserved superblocks in proportion to the number of blocks kept.
+    pub(crate) fn scaled_reserved(self) -> u32 {
+        let reserved = u64::from(self.reserved) * u64::from(self.scaled_per_plane);
+        reserved.div_ceil(u64::from(self.per_plane)) as u32
+    }
+}
+
 /// The section of a mechanism.
 pub trait Section {
     /// Its integers.
     type Plan;
-
-    /// Checks the rules between keys; each value lies in the range of its key.
-    fn resolve(&self, basis: &Basis<'_>) -> Result<Self::Plan, ModelError>;
-}
-
-/// The integers of a mechanism.
-pub trait Plan {
     /// The mechanism at work.
     type State;
 
+    /// Checks the rules between keys; each value lies in the range of its key.
+    fn resolve(&self, basis: &Basis<'_>) -> Result<Self::Plan, ModelError>;
+
     /// The mechanism of a new drive that takes this number of commands.
-    fn begin(self, geometry: &Geometry, queue_depth: usize) -> Self::State;
+    fn begin(plan: Self::Plan, geometry: &Geometry, queue_depth: usize) -> Self::State;
 }

@@ -1,10 +1,10 @@
-//! States of cleaning: how freely random writes are admitted depends on the reserve of erased superblocks.
+//! States of garbage collection: how freely random writes are admitted depends on the reserve of erased superblocks.
 //!
 //! Phenomenon: under random writes a drive begins slowly, becomes several times as fast for minutes, and falls to its
 //! first rate again. Source: a `SanDisk` Extreme Pro 960 GB behind a sequential fill: some 10,000 IOPS, then above
-//! 50,000 until about 800 s, then 10,000; smaller capacities fall earlier (`AnandTech` 8170). That states of cleaning
+//! 50,000 until about 800 s, then 10,000; smaller capacities fall earlier (`AnandTech` 8170). That such states
 //! explain it is an interpretation: the fill leaves data in pSLC that takes the room of the reserve; starved, the drive
-//! admits little and folds; with its reserve back it writes into that at full speed; when it is used up, cleaning has
+//! admits little and folds; with its reserve back it writes into that at full speed; when it is used up, collection has
 //! no cheap room left. So three states follow the number of erased superblocks, with hysteresis: *starved* up to
 //! `starved_free`, *balance* from `balance_free` on, *reserve* from `reserve_free` on until `balance_free` again. In the
 //! first two, random writes have rates of their own, and folding the pSLC cache does not wait for a rest.
@@ -16,7 +16,7 @@ use base::facts::Sourced;
 
 use super::write_caps::{RANDOM_IOPS_MAX, command_ns};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 
 section! {
@@ -37,7 +37,7 @@ section! {
 
 /// Levels and rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct CleaningPlan {
+pub struct GcStatesPlan {
     /// Erased superblocks up to which the drive is starved.
     pub starved_free: u32,
     /// Erased superblocks with which it is in balance, from below and from above.
@@ -51,9 +51,10 @@ pub struct CleaningPlan {
 }
 
 impl Section for CleaningStatesSection {
-    type Plan = CleaningPlan;
+    type Plan = GcStatesPlan;
+    type State = GcStates;
 
-    fn resolve(&self, basis: &Basis<'_>) -> Result<CleaningPlan, ModelError> {
+    fn resolve(&self, basis: &Basis<'_>) -> Result<GcStatesPlan, ModelError> {
         let [starved_free, balance_free, reserve_free] =
             [&self.starved_free, &self.balance_free, &self.reserve_free].map(|level| level.value);
         let free_low = basis.number("gc.free_low").unwrap_or(0);
@@ -64,7 +65,7 @@ impl Section for CleaningStatesSection {
         ] {
             basis.check.within(key, value.into(), min, 1 << 20)?;
         }
-        Ok(CleaningPlan {
+        Ok(GcStatesPlan {
             starved_free,
             balance_free,
             reserve_free,
@@ -72,46 +73,41 @@ impl Section for CleaningStatesSection {
             balance_command_ns: command_ns(self.balance_random_iops.value),
         })
     }
-}
 
-impl Plan for CleaningPlan {
-    type State = CleaningStates;
-
-    fn begin(self, _: &Geometry, _: usize) -> CleaningStates {
-        CleaningStates::new(self)
+    fn begin(plan: GcStatesPlan, _: &Geometry, _: usize) -> GcStates {
+        GcStates::new(plan)
     }
 }
 
-/// A state of cleaning.
+/// A state of garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum CleaningState {
+pub enum GcState {
     /// Hardly anything is erased.
     Starved,
     /// The reserve comes back, or begins to run out.
     Balance,
-    /// Random writes need not wait for cleaning.
+    /// Random writes need not wait for collection.
     Reserve,
 }
 
-/// The present state of cleaning.
+/// The present state.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub struct CleaningStates {
-    plan: CleaningPlan,
-    state: CleaningState,
+pub struct GcStates {
+    plan: GcStatesPlan,
+    state: GcState,
 }
 
-impl CleaningStates {
+impl GcStates {
     /// The state of a drive with its reserve.
-    #[must_use]
-    pub fn new(plan: CleaningPlan) -> Self {
-        Self { plan, state: CleaningState::Reserve }
+    pub fn new(plan: GcStatesPlan) -> Self {
+        Self { plan, state: GcState::Reserve }
     }
 
     /// So many superblocks are erased now.
     #[inline]
     pub fn note(&mut self, free: u32) {
-        use CleaningState::{Balance, Reserve, Starved};
-        let CleaningPlan { starved_free, balance_free, reserve_free, .. } = self.plan;
+        use GcState::{Balance, Reserve, Starved};
+        let GcStatesPlan { starved_free, balance_free, reserve_free, .. } = self.plan;
         self.state = match self.state {
             _ if free <= starved_free => Starved,
             _ if free >= reserve_free => Reserve,
@@ -122,37 +118,34 @@ impl CleaningStates {
     }
 
     /// The state.
-    #[must_use]
-    pub fn state(&self) -> CleaningState {
+    pub fn state(&self) -> GcState {
         self.state
     }
 
     /// Time that a random write takes at the rate of the state; 0: it has none.
-    #[must_use]
     pub fn random_command_ns(&self) -> u64 {
         match self.state {
-            CleaningState::Starved => self.plan.starved_command_ns,
-            CleaningState::Balance => self.plan.balance_command_ns,
-            CleaningState::Reserve => 0,
+            GcState::Starved => self.plan.starved_command_ns,
+            GcState::Balance => self.plan.balance_command_ns,
+            GcState::Reserve => 0,
         }
     }
 
     /// Whether the cache is to be folded although the host is busy.
     #[inline]
-    #[must_use]
     pub fn hurries_folds(&self) -> bool {
-        self.state != CleaningState::Reserve
+        self.state != GcState::Reserve
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use CleaningState::{Balance, Reserve, Starved};
+    use GcState::{Balance, Reserve, Starved};
 
     #[test]
     fn states_follow_the_level_with_hysteresis() {
-        let mut states = CleaningStates::new(CleaningPlan {
+        let mut states = GcStates::new(GcStatesPlan {
             starved_free: 10,
             balance_free: 20,
             reserve_free: 30,

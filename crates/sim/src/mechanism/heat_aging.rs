@@ -4,12 +4,12 @@
 //! temperature (the Arrhenius law), which is a doubling of the rate every 8 K. Rule: data ages as `[nand.retry]` says
 //! at the reference temperature and below it, and twice as fast for each step of temperature above it. Simplifications:
 //! linear between two doublings; an interval between two readings of the temperature counts with the temperature at its
-//! end; cold data ages no slower than at the reference. Test: `tests/device/thermal.rs`.
+//! end; cold data ages no slower than at the reference. Test: `tests/mechanisms/thermal.rs`.
 
 use base::facts::Sourced;
 
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::mechanism::thermal::millikelvin;
 use crate::model::schema::{ModelError, section};
 
@@ -37,6 +37,7 @@ const DOUBLINGS_MAX: u64 = 32;
 
 impl Section for HeatAgingSection {
     type Plan = HeatAgingPlan;
+    type State = HeatAging;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<HeatAgingPlan, ModelError> {
         let reference_c = self.reference_c.value;
@@ -49,13 +50,9 @@ impl Section for HeatAgingSection {
             doubling_mk: 1_000 * self.doubling_k.value,
         })
     }
-}
 
-impl Plan for HeatAgingPlan {
-    type State = HeatAging;
-
-    fn begin(self, _: &Geometry, _: usize) -> HeatAging {
-        HeatAging { plan: self, counted_ns: None }
+    fn begin(plan: HeatAgingPlan, _: &Geometry, _: usize) -> HeatAging {
+        HeatAging { plan: plan, counted_ns: None }
     }
 }
 

@@ -14,7 +14,7 @@ use base::facts::Sourced;
 
 use crate::ftl::{Ftl, NO_PAGE, SuperblockState};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, section};
 use crate::nand::programmed::ProgrammedUnits;
 
@@ -46,6 +46,7 @@ pub struct IdleSort {
 
 impl Section for IdleSortSection {
     type Plan = IdleSort;
+    type State = Sorter;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<IdleSort, ModelError> {
         let Basis { check, geometry, .. } = basis;
@@ -69,18 +70,14 @@ impl Section for IdleSortSection {
             stretch_pages: (stretch_bytes / u64::from(geometry.page_bytes)) as u32,
         })
     }
-}
 
-impl Plan for IdleSort {
-    type State = Sorter;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> Sorter {
-        Sorter::new(self, geometry)
+    fn begin(plan: IdleSort, geometry: &Geometry, _: usize) -> Sorter {
+        Sorter::new(plan, geometry)
     }
 }
 
 /// A page in NAND: its number for the host, and its place.
-type Stored = (u64, u64);
+type StoredPage = (u64, u64);
 
 /// The round of a drive over its LBAs, and the stretch in hand.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -92,14 +89,13 @@ pub struct Sorter {
     next_stretch: u32,
     stretches_left: u32,
     /// Pages of the stretch in hand that can move, by LBA.
-    pages: Vec<Stored>,
+    pages: Vec<StoredPage>,
     /// Reads of stretches that have not ended.
     reads: u32,
 }
 
 impl Sorter {
     /// No round yet.
-    #[must_use]
     pub fn new(plan: IdleSort, geometry: &Geometry) -> Self {
         Self {
             plan,
@@ -113,13 +109,11 @@ impl Sorter {
     }
 
     /// Time without a host command after which a round begins.
-    #[must_use]
     pub fn after_ns(&self) -> u64 {
         self.plan.after_ns
     }
 
     /// Time to wait for the stretch in hand, at least that for a unit.
-    #[must_use]
     pub fn interval_ns(&self) -> u64 {
         let units = (self.pages.len() as u64).div_ceil(self.unit_pages.into());
         self.plan.unit_interval_ns.saturating_mul(units.max(1))
@@ -132,13 +126,11 @@ impl Sorter {
     }
 
     /// Whether the round has come to its end.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.stretches_left == 0
     }
 
     /// Whether parts of a stretch are being read.
-    #[must_use]
     pub fn is_reading(&self) -> bool {
         self.reads > 0
     }
@@ -160,7 +152,7 @@ impl Sorter {
         let first = u64::from(self.next_stretch) * stretch_pages;
         let end = (first + stretch_pages).min(ftl.geometry.logical_pages);
         let place = |logical: u64| (logical, ftl.l2p.get(logical));
-        let is_in_nand = |&(_, physical): &Stored| {
+        let is_in_nand = |&(_, physical): &StoredPage| {
             physical != NO_PAGE && programmed.contains(ftl.unit_of(physical))
         };
         self.pages.clear();
@@ -187,7 +179,7 @@ impl Sorter {
 
     /// The parts of the stretch in hand that one read each takes, as (unit, pages of it).
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        let unit = |&(_, physical): &Stored| (physical / u64::from(self.unit_pages)) as u32;
+        let unit = |&(_, physical): &StoredPage| (physical / u64::from(self.unit_pages)) as u32;
         let runs = self.pages.chunk_by(move |one, next| unit(one) == unit(next));
         runs.map(move |run| (unit(&run[0]), run.len() as u32))
     }
@@ -204,15 +196,13 @@ impl Sorter {
     }
 
     /// The pages of the stretch in hand, by LBA.
-    #[must_use]
-    pub fn pages(&self) -> &[Stored] {
+    pub fn pages(&self) -> &[StoredPage] {
         &self.pages
     }
 }
 
 /// Whether a page is still at its place, and neither cached nor collected there.
-#[must_use]
-pub fn can_move(ftl: &Ftl, (logical, physical): Stored) -> bool {
+pub fn can_move(ftl: &Ftl, (logical, physical): StoredPage) -> bool {
     let superblock = ftl.superblock_of(physical);
     let is_kept =
         matches!(ftl.states[superblock as usize], SuperblockState::Open | SuperblockState::Closed);

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use base::facts::Sourced;
 
-use crate::geometry::Divisor;
+use crate::geometry::{Divisor, Geometry};
 use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{Check, HOUR_NS, ModelError, section};
 use crate::ring::Ring;
@@ -80,6 +80,7 @@ impl MapCacheSection {
 
 impl Section for MapCacheSection {
     type Plan = MapCacheShape;
+    type State = MapCache;
 
     /// A smaller drive holds a smaller part at hand, so that as many lookups find theirs.
     fn resolve(&self, basis: &Basis<'_>) -> Result<MapCacheShape, ModelError> {
@@ -110,11 +111,15 @@ impl Section for MapCacheSection {
             in_pslc,
         })
     }
+
+    fn begin(plan: MapCacheShape, geometry: &Geometry, _: usize) -> MapCache {
+        MapCache::new(plan, geometry.map_pages)
+    }
 }
 
 /// The place in which a segment was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Location {
     /// In DRAM, or on its way out of it.
     Dram,
     /// In the host's memory.
@@ -126,11 +131,11 @@ pub enum Found {
 /// Counts of hits and misses so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lookups {
-    /// Found in DRAM.
+    /// Location in DRAM.
     pub dram: u64,
-    /// Found in the host's memory.
+    /// Location in the host's memory.
     pub host: u64,
-    /// Found in neither.
+    /// Location in neither.
     pub nand: u64,
 }
 
@@ -187,10 +192,8 @@ impl MapCache {
     /// Bytes of memory for each segment of the map.
     pub const SEGMENT_BYTES: u64 = (size_of::<Segment>() + size_of::<u32>()) as u64;
 
-    /// A cache that holds nothing yet of a map of so many segments; `None` where all of that is in DRAM.
-    #[must_use]
-    pub fn new(shape: Option<MapCacheShape>, segments: u32) -> Option<Self> {
-        let shape = shape?;
+    /// A cache that holds nothing yet of a map of so many segments.
+    pub fn new(shape: MapCacheShape, segments: u32) -> Self {
         let level = |place, end, limit| Level { place, end, count: 0, limit };
         let alone = |number| Segment {
             newer: number,
@@ -200,7 +203,7 @@ impl MapCache {
             is_queued: false,
             is_due: false,
         };
-        Some(Self {
+        Self {
             shape,
             by_segment: Divisor::new(shape.segment_pages),
             segments: (0..segments + 2).map(alone).collect(),
@@ -210,35 +213,32 @@ impl MapCache {
             next_flushed: 0,
             fetches: Ring::default(),
             lookups: Lookups::default(),
-        })
+        }
     }
 
     /// Counts of hits and misses so far.
-    #[must_use]
     pub fn lookups(&self) -> Lookups {
         self.lookups
     }
 
     /// Whether segments are written to the pSLC cache while that has room.
-    #[must_use]
     pub fn is_in_pslc(&self) -> bool {
         self.shape.in_pslc
     }
 
     /// The segments with the entries of some pages.
-    #[must_use]
     pub fn segments_of(&self, pages: &Range<u64>) -> Range<u32> {
         let last = self.by_segment.divide(pages.end.max(1) - 1);
         self.by_segment.divide(pages.start)..last + 1
     }
 
     /// Looks a segment up, to change an entry in it or not, and says where it was; it is in DRAM from now on.
-    pub fn look_up(&mut self, number: u32, changes: bool) -> Found {
+    pub fn look_up(&mut self, number: u32, changes: bool) -> Location {
         let found = self.take(number);
         match found {
-            Found::Dram => self.lookups.dram += 1,
-            Found::Host => self.lookups.host += 1,
-            Found::Nand => self.lookups.nand += 1,
+            Location::Dram => self.lookups.dram += 1,
+            Location::Host => self.lookups.host += 1,
+            Location::Nand => self.lookups.nand += 1,
         }
         self.segments[number as usize].is_changed |= changes;
         if let Some(oldest) = self.put(number, Place::Dram)
@@ -317,7 +317,6 @@ impl MapCache {
     }
 
     /// Arrival of the next entries from the host's memory, or `None` if nobody waits for any.
-    #[must_use]
     pub fn next_fetch_ns(&self) -> Option<u64> {
         self.fetches.front().map(|(fetched_ns, _)| fetched_ns)
     }
@@ -330,13 +329,13 @@ impl MapCache {
     }
 
     /// Takes a segment from its place.
-    fn take(&mut self, number: u32) -> Found {
+    fn take(&mut self, number: u32) -> Location {
         let Segment { newer, older, place, .. } = self.segments[number as usize];
         let (found, level) = match place {
-            Place::Nand => return Found::Nand,
-            Place::Leaving => return Found::Dram,
-            Place::Dram => (Found::Dram, &mut self.dram),
-            Place::Host => (Found::Host, &mut self.host),
+            Place::Nand => return Location::Nand,
+            Place::Leaving => return Location::Dram,
+            Place::Dram => (Location::Dram, &mut self.dram),
+            Place::Host => (Location::Host, &mut self.host),
         };
         level.count -= 1;
         self.segments[newer as usize].older = older;
@@ -412,7 +411,7 @@ impl MapCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Found::{Dram, Host, Nand};
+    use Location::{Dram, Host, Nand};
 
     fn cache(dram_segments: u32, host_segments: u32) -> MapCache {
         let shape = MapCacheShape {
@@ -422,7 +421,7 @@ mod tests {
             host_latency_ns: 0,
             in_pslc: false,
         };
-        MapCache::new(Some(shape), 10).unwrap()
+        MapCache::new(shape, 10)
     }
 
     #[test]
@@ -443,7 +442,7 @@ mod tests {
         cache.look_up(1, true);
         assert_eq!(cache.take_leaving(), None, "segment 0 was only read");
         cache.look_up(2, false);
-        // Found again before it was written, it still has to be when it leaves for good.
+        // Location again before it was written, it still has to be when it leaves for good.
         assert_eq!(cache.look_up(1, false), Dram);
         assert!(!cache.is_any_leaving() && cache.take_leaving().is_none());
         cache.look_up(3, true);

@@ -27,7 +27,7 @@ use base::facts::Sourced;
 use crate::firmware::backlog::Backlog;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
 use crate::nand::fast::FastSuperblocks;
 
@@ -63,6 +63,7 @@ pub struct PerformanceMode {
 
 impl Section for PerformanceModeSection {
     type Plan = PerformanceMode;
+    type State = FastWrites;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<PerformanceMode, ModelError> {
         let pages_per_s = self.reorganise_pages_per_s.value;
@@ -78,19 +79,15 @@ impl Section for PerformanceModeSection {
             priority_percent,
         })
     }
-}
 
-impl Plan for PerformanceMode {
-    type State = FastWrites;
-
-    fn begin(self, geometry: &Geometry, _: usize) -> FastWrites {
-        FastWrites::new(self, geometry.unit_pages)
+    fn begin(plan: PerformanceMode, geometry: &Geometry, _: usize) -> FastWrites {
+        FastWrites::new(plan, geometry.unit_pages)
     }
 }
 
 /// Kind of writing for the superblock that the host stream has opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opened {
+pub enum WriteMode {
     /// Fast.
     Fast,
     /// Normal.
@@ -115,14 +112,12 @@ pub struct FastWrites {
 
 impl FastWrites {
     /// The mode of a new drive whose units have so many pages.
-    #[must_use]
     pub fn new(mode: PerformanceMode, unit_pages: u32) -> Self {
         let backlog = Backlog::new(unit_pages);
         Self { mode, is_reorganising: false, backlog, allowed_pages: 0, counted_ns: 0 }
     }
 
     /// Time for each unit's worth of pages reorganised.
-    #[must_use]
     pub fn unit_interval_ns(&self) -> u64 {
         self.mode.unit_interval_ns
     }
@@ -151,14 +146,12 @@ impl FastWrites {
 
     /// Whether the clock asks for fast data to move.
     #[inline]
-    #[must_use]
     pub fn is_asked(&self) -> bool {
         self.allowed_pages > 0 || self.late_pages() > 0
     }
 
     /// Pages that go before the host's writes and are late.
     #[inline]
-    #[must_use]
     pub fn late_pages(&self) -> u64 {
         self.backlog.pages()
     }
@@ -170,7 +163,7 @@ impl FastWrites {
     }
 
     /// The host stream has opened a superblock.
-    pub fn opened(&mut self, ftl: &Ftl, fast: &FastSuperblocks) -> Opened {
+    pub fn opened(&mut self, ftl: &Ftl, fast: &FastSuperblocks) -> WriteMode {
         let geometry = &ftl.geometry;
         let total = geometry.logical_pages * u64::from(geometry.page_granules);
         let (fast_pages, normal_pages) = fast_and_normal_pages(ftl, fast);
@@ -178,11 +171,11 @@ impl FastWrites {
         let is_full = fast_pages * 100 >= room * u64::from(self.mode.fill_percent);
         self.is_reorganising |= fast_pages > 0 && is_full;
         if self.is_reorganising {
-            Opened::Reorganise
+            WriteMode::Reorganise
         } else if room * ROOM_SHARE_MIN >= total {
-            Opened::Fast
+            WriteMode::Fast
         } else {
-            Opened::Normal
+            WriteMode::Normal
         }
     }
 
@@ -208,7 +201,6 @@ fn fast_and_normal_pages(ftl: &Ftl, fast: &FastSuperblocks) -> (u64, u64) {
 }
 
 /// The superblock to reorganise next, or `None` if no closed one is fast.
-#[must_use]
 pub fn oldest_fast(ftl: &Ftl, fast: &FastSuperblocks) -> Option<u32> {
     let is_closed = |superblock: &u32| ftl.states[*superblock as usize] == SuperblockState::Closed;
     (0..ftl.geometry.superblocks)
@@ -235,13 +227,13 @@ mod tests {
         };
         let (mut writes, mut ftl) = (FastWrites::new(mode, 4), ftl());
         let mut fast = FastSuperblocks::new(1, 6);
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Fast);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Fast);
         // 16 of 64 pages are fast and 16 normal: a third of the room.
         fast.insert(2);
         (ftl.valid_pages[2], ftl.valid_pages[3]) = (16, 16);
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Fast);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Fast);
         ftl.valid_pages[3] = 32;
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Reorganise);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Reorganise);
         ftl.states[2] = SuperblockState::Closed;
         assert!(writes.is_reorganising && oldest_fast(&ftl, &fast) == Some(2));
         fast.erased(2);
@@ -249,6 +241,6 @@ mod tests {
         assert!(!writes.is_reorganising && oldest_fast(&ftl, &fast).is_none());
         // All LBAs hold normal data: nothing is left to write fast into.
         (ftl.valid_pages[2], ftl.valid_pages[3]) = (32, 32);
-        assert_eq!(writes.opened(&ftl, &fast), Opened::Normal);
+        assert_eq!(writes.opened(&ftl, &fast), WriteMode::Normal);
     }
 }

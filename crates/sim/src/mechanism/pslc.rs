@@ -184,6 +184,7 @@ impl PslcSection {
 
 impl Section for PslcSection {
     type Plan = Pslc;
+    type State = PslcCache;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<Pslc, ModelError> {
         let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
@@ -192,7 +193,7 @@ impl Section for PslcSection {
             let rule = "a cache that does not borrow (pslc.borrows) must have bytes of its own";
             return basis.check.fail("pslc.bytes", self.bytes.value, rule);
         }
-        // Those that collection and the states of cleaning work towards are not lent.
+        // Those that collection and `[cleaning_states]` work towards are not lent.
         let kept_free =
             basis.number("gc.free_high").max(basis.number("cleaning_states.reserve_free"));
         let kept_free = kept_free.unwrap_or(0) as u32;
@@ -205,6 +206,10 @@ impl Section for PslcSection {
             busy_fold_percent,
             direct_rate: self.direct_rate(),
         })
+    }
+
+    fn begin(plan: Pslc, geometry: &Geometry, _: usize) -> PslcCache {
+        PslcCache::new(plan, geometry.cache_units * geometry.unit_pages)
     }
 }
 
@@ -224,7 +229,6 @@ pub struct PslcCache {
 
 impl PslcCache {
     /// A cache of superblocks of so many pages that waits for the host to go away.
-    #[must_use]
     pub fn new(pslc: Pslc, cache_pages: u32) -> Self {
         Self {
             pslc,
@@ -242,7 +246,6 @@ impl PslcCache {
     }
 
     /// Time without a host command after which folding begins.
-    #[must_use]
     pub fn idle_after_ns(&self) -> u64 {
         self.pslc.idle_after_ns
     }
@@ -276,7 +279,6 @@ impl PslcCache {
 
     /// Folded pages that go before the host's writes and are late.
     #[inline]
-    #[must_use]
     pub fn late_pages(&self) -> u64 {
         self.backlog.pages()
     }
@@ -288,7 +290,6 @@ impl PslcCache {
 
     /// The stream for a write of the host now, or `None` if it has to wait for the cache.
     #[inline]
-    #[must_use]
     pub fn stream_for(&self, len_bytes: u32, ftl: &Ftl) -> Option<StreamId> {
         if u64::from(len_bytes) >= self.pslc.only_below_bytes {
             return Some(StreamId::Host);
@@ -302,7 +303,6 @@ impl PslcCache {
 
     /// Time from which the controller takes a host page for a stream; it may be in the past.
     #[inline]
-    #[must_use]
     pub fn opens_ns(&self, stream: StreamId, now_ns: u64) -> u64 {
         self.direct
             .as_ref()
@@ -320,13 +320,11 @@ impl PslcCache {
 
     /// Whether host pages that go past it have a limit.
     #[inline]
-    #[must_use]
     pub fn limits_direct_writes(&self) -> bool {
         self.direct.is_some()
     }
 
     /// Whether the cache takes a page more.
-    #[must_use]
     pub fn has_room(&self, ftl: &Ftl) -> bool {
         ftl.stream_has_room(StreamId::Pslc) || self.has_erased(ftl)
     }
@@ -336,7 +334,6 @@ impl PslcCache {
     }
 
     /// Whether an erased superblock of the native cells may serve as cache.
-    #[must_use]
     pub fn may_borrow(&self, ftl: &Ftl) -> bool {
         let max = self.pslc.borrowed_superblocks_max;
         self.pslc.borrow_above.is_some_and(|min| ftl.free.len() as u64 > u64::from(min))
@@ -351,7 +348,6 @@ impl PslcCache {
     /// Whether a part of the cache should be folded now: a superblock waits, or a fold is in
     /// progress whose units may have no other reason to be filled.
     #[inline]
-    #[must_use]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
         let is_needed =
             self.is_folding || self.is_hurried || self.late_pages() > 0 || self.is_awaited(ftl);
@@ -367,7 +363,6 @@ impl PslcCache {
     /// The stream whose open unit folded superblocks wait for and that no pages in flight will
     /// fill, or `None`. The current victim would fill it, if the host could continue without the
     /// cache.
-    #[must_use]
     pub fn stream_to_pad(
         &self,
         ftl: &Ftl,

@@ -1,6 +1,6 @@
 //! Garbage collection without pressure from the host: in its gaps, and while it is away.
 //!
-//! Phenomenon: drives that clean in the background start the next burst with erased space, and
+//! Phenomenon: drives that collect in the background start the next burst with erased space, and
 //! recover from torture at rest. Source: reviews of 2012 (a Plextor M5S after 20 minutes of torture
 //! is back above 90% of its clean write speed after 30 minutes of idle time, after 60 minutes above
 //! 70%: AnandTech 6090); pblk lets collection use the whole drive after 5 s without host I/O. Both
@@ -20,6 +20,7 @@ use crate::ftl::Ftl;
 use crate::ftl::collector::Collector;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Level;
+use crate::geometry::Geometry;
 use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, section};
 
@@ -68,7 +69,7 @@ pub struct IdleGc {
 /// A target must lie above the level of the host's own collection and within the spare space.
 fn check_target(basis: &Basis<'_>, key: &str, value: u32) -> Result<(), ModelError> {
     let min = basis.number("gc.free_high").unwrap_or(0) + 1;
-    let max = basis.geometry.spare_superblocks() / u64::from(basis.geometry.cleaning_groups);
+    let max = basis.geometry.spare_superblocks() / u64::from(basis.geometry.reclaim_groups);
     if (min..=max).contains(&u64::from(value)) {
         return Ok(());
     }
@@ -80,15 +81,21 @@ fn check_target(basis: &Basis<'_>, key: &str, value: u32) -> Result<(), ModelErr
 
 impl Section for BackgroundGcSection {
     type Plan = BackgroundGc;
+    type State = BackgroundGc;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<BackgroundGc, ModelError> {
         check_target(basis, "background_gc.free_target", self.free_target.value)?;
         Ok(BackgroundGc { free_target: self.free_target.value })
     }
+
+    fn begin(plan: BackgroundGc, _: &Geometry, _: usize) -> BackgroundGc {
+        plan
+    }
 }
 
 impl Section for IdleGcSection {
     type Plan = IdleGc;
+    type State = IdleGc;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<IdleGc, ModelError> {
         check_target(basis, "idle_gc.free_target", self.free_target.value)?;
@@ -101,11 +108,14 @@ impl Section for IdleGcSection {
             valid_pages_max: (superblock_pages * percent / 100) as u32,
         })
     }
+
+    fn begin(plan: IdleGc, _: &Geometry, _: usize) -> IdleGc {
+        plan
+    }
 }
 
 impl BackgroundGc {
     /// Whether collection should use a gap.
-    #[must_use]
     pub fn wants(self, level: Level) -> bool {
         is_below(level, self.free_target)
     }
@@ -114,7 +124,6 @@ impl BackgroundGc {
 impl IdleGc {
     /// Whether the next unit should move: the current victim has units left, or the next one of the group would
     /// give enough.
-    #[must_use]
     pub fn wants(self, level: Level, ftl: &Ftl, (collector, group): (&Collector, u32)) -> bool {
         let is_worthy = |valid_pages| valid_pages <= self.valid_pages_max;
         is_below(level, self.free_target)

@@ -7,7 +7,7 @@
 //! pages behind it are read as far as the window reaches, again whenever half of that is used up; a stream is
 //! forgotten when so many others have been read from since as are followed. Simplifications: every stream has an even
 //! share of the buffer; a page leaves DRAM when the reader has passed it; streams backwards or with a stride are not
-//! seen. Tests: `tests/device/read_ahead.rs`, `Device::check`.
+//! seen. Tests: `tests/mechanisms/read_ahead.rs`, `Device::check`.
 //!
 //! A *fetch* is one operation of a die; pages know the last fetch that they need.
 
@@ -15,9 +15,9 @@ use std::ops::Range;
 
 use base::facts::Sourced;
 
-use crate::firmware::sequences::{Followed, Sequences};
+use crate::firmware::sequences::{Continuation, Sequences};
 use crate::ftl::NO_PAGE;
-use crate::geometry::PAGE_BYTES;
+use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::Command;
 use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, section};
@@ -52,6 +52,7 @@ pub struct ReadAheadPlan {
 
 impl Section for ReadAheadSection {
     type Plan = ReadAheadPlan;
+    type State = ReadAhead;
 
     fn resolve(&self, basis: &Basis<'_>) -> Result<ReadAheadPlan, ModelError> {
         let (streams, buffer_bytes) = (u64::from(self.streams.value), self.buffer_bytes.value);
@@ -60,11 +61,14 @@ impl Section for ReadAheadSection {
         let window_pages = self.window_bytes.value.min(buffer_bytes / streams) / PAGE_BYTES;
         Ok(ReadAheadPlan { streams: self.streams.value, window_pages: window_pages as u32 })
     }
+
+    fn begin(plan: ReadAheadPlan, _: &Geometry, _: usize) -> ReadAhead {
+        ReadAhead::new(plan)
+    }
 }
 
 impl ReadAheadPlan {
     /// Memory that following streams takes, at most.
-    #[must_use]
     pub fn memory_bytes(self) -> u64 {
         let page_bytes = size_of::<u64>() + size_of::<Fetch>();
         u64::from(self.streams) * u64::from(self.window_pages) * page_bytes as u64
@@ -150,7 +154,6 @@ pub struct Refill {
 
 impl ReadAhead {
     /// No stream yet.
-    #[must_use]
     pub fn new(plan: ReadAheadPlan) -> Self {
         Self {
             plan,
@@ -167,8 +170,8 @@ impl ReadAhead {
     pub fn follow(&mut self, read: &Command, logical_pages: u64) -> Option<Refill> {
         let bytes = read.span_bytes(PAGE_BYTES);
         let index = match self.sequences.follow(&bytes) {
-            Followed::Continues(index) => index,
-            Followed::Begins(index) => {
+            Continuation::Continues(index) => index,
+            Continuation::Begins(index) => {
                 self.streams[index].begin();
                 return None;
             }
@@ -185,7 +188,6 @@ impl ReadAhead {
     }
 
     /// The number of the next fetch.
-    #[must_use]
     pub fn next_fetch(&self) -> u64 {
         self.first_fetch + self.fetches.len() as u64
     }
@@ -208,7 +210,7 @@ impl ReadAhead {
         self.streams[refill.stream].fetches.push_back(needed);
     }
 
-    /// The same for so many pages at once that all lie in one unit, or all in none.
+    /// The next pages of a refill, so many, all lie in one unit, or all in none.
     pub fn fetch_alike(&mut self, refill: &Refill, run: (Option<u32>, u32), first_fetch: u64) {
         let (unit, pages) = run;
         let Some(more) = pages.checked_sub(1) else { return };
@@ -220,14 +222,12 @@ impl ReadAhead {
     }
 
     /// A fetch that is under way.
-    #[must_use]
     pub fn under_way(&self, number: u64) -> Option<Fetch> {
         let index = number.checked_sub(self.first_fetch)?;
         self.fetches.get(index as usize).filter(|fetch| !fetch.has_ended)
     }
 
     /// From the first to the last stream that some of these pages were read ahead of; empty if none were.
-    #[must_use]
     pub fn streams_of(&self, pages: &Range<u64>) -> Range<usize> {
         let touches = |stream: &Stream| stream.touches(pages);
         let Some(first) = self.streams.iter().position(touches) else { return 0..0 };
@@ -235,7 +235,6 @@ impl ReadAhead {
     }
 
     /// The fetches that a page still waits for, or `None` if it has not been read ahead of these streams.
-    #[must_use]
     pub fn awaited(&self, page: u64, streams: &Range<usize>) -> Option<[Option<u64>; 2]> {
         let of = |stream: &Stream| stream.fetches.get(stream.index(page)?);
         let needed = self.streams[streams.clone()]

@@ -7,7 +7,7 @@
 //! drives: a step by a quarter at 80 C, a saw-tooth to less than 50 MB/s. Simplifications: one body with one thermal
 //! resistance and capacity, which nobody published for any drive; the energy of an operation warms the drive from its
 //! begin; firmware reads the temperature 64 times per time constant, at least every second; it limits the data of the
-//! host on the link, reads and writes alike, and not the work of the drive itself. Test: `tests/device/thermal.rs`.
+//! host on the link, reads and writes alike, and not the work of the drive itself. Test: `tests/mechanisms/thermal.rs`.
 //!
 //! At constant power the temperature follows the exponential exactly; a stretch under load counts with its mean power.
 //! A stretch ends when a power state changes or firmware reads the temperature, never because of telemetry.
@@ -15,9 +15,9 @@
 use base::facts::Sourced;
 
 use crate::geometry::Geometry;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
+use crate::mechanism::power::{OperationCounts, Power};
 use crate::model::schema::{Check, ModelError, TB_PER_S, section};
-use crate::power::{OperationCounts, Power};
 
 section! {
     /// Thermal properties of the drive as one body.
@@ -82,6 +82,7 @@ pub(super) const fn millikelvin(celsius: u64) -> u64 {
 
 impl Section for ThermalSection {
     type Plan = ThermalModel;
+    type State = Thermal;
 
     /// A smaller drive warms up after a smaller volume, so that its curve has the same shape.
     fn resolve(&self, basis: &Basis<'_>) -> Result<ThermalModel, ModelError> {
@@ -112,6 +113,10 @@ impl Section for ThermalSection {
             steps: if light.is_some() { [light, heavy] } else { [heavy, None] },
         })
     }
+
+    fn begin(plan: ThermalModel, _: &Geometry, _: usize) -> Thermal {
+        Thermal::new(plan)
+    }
 }
 
 impl ThermalStepSection {
@@ -132,14 +137,6 @@ impl ThermalStepSection {
             cool_mk: millikelvin(threshold_c.value - hysteresis_c.value),
             bytes_per_s: bytes_per_s.value,
         })
-    }
-}
-
-impl Plan for ThermalModel {
-    type State = Thermal;
-
-    fn begin(self, _: &Geometry, _: usize) -> Thermal {
-        Thermal::new(self)
     }
 }
 
@@ -167,24 +164,23 @@ pub struct Thermal {
 
 impl Thermal {
     /// A drive with the temperature of its surroundings, at time 0.
-    #[must_use]
     pub fn new(model: ThermalModel) -> Self {
         Self { model, rise_nk: 0, now_ns: 0, energy_nj: 0, passed: 0 }
     }
 
-    /// The same temperature, with the count of energy back at 0.
+    /// This temperature, with the count of energy back at 0.
     #[must_use]
     pub fn renewed(self) -> Self {
         Self { energy_nj: 0, ..self }
     }
 
-    /// The same drive with the temperature of its surroundings.
+    /// This drive with the temperature of its surroundings.
     #[must_use]
     pub fn cooled(self) -> Self {
         Self { rise_nk: 0, ..self }
     }
 
-    /// The same drive, as warm as it is, in surroundings of another temperature. One that is colder than they are takes
+    /// This drive, as warm as it is, in surroundings of another temperature. One that is colder than they are takes
     /// their temperature.
     #[must_use]
     pub fn amid(mut self, ambient_mk: u64) -> Self {
@@ -195,13 +191,11 @@ impl Thermal {
     }
 
     /// Time between two readings of the temperature of a drive at work.
-    #[must_use]
     pub fn look_ns(&self) -> u64 {
         (self.model.time_constant_ns / LOOKS).clamp(LOOK_MIN_NS, LOOK_MAX_NS)
     }
 
     /// The temperature.
-    #[must_use]
     pub fn temperature_mk(&self) -> u64 {
         self.model.ambient_mk + self.rise_nk / 1_000_000
     }

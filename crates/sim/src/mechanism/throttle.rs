@@ -15,7 +15,7 @@ use base::facts::Sourced;
 
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, TB_PER_S, section};
 
 section! {
@@ -39,6 +39,7 @@ pub struct Throttle {
 
 impl Section for ThrottleSection {
     type Plan = Throttle;
+    type State = Bucket;
 
     /// A smaller drive accepts a smaller volume at full speed, so that its curve has the same shape.
     fn resolve(&self, basis: &Basis<'_>) -> Result<Throttle, ModelError> {
@@ -51,13 +52,9 @@ impl Section for ThrottleSection {
         };
         Ok(Throttle { page_ns, burst_ns })
     }
-}
 
-impl Plan for Throttle {
-    type State = Bucket;
-
-    fn begin(self, _: &Geometry, _: usize) -> Bucket {
-        Bucket::new(self)
+    fn begin(plan: Throttle, _: &Geometry, _: usize) -> Bucket {
+        Bucket::new(plan)
     }
 }
 
@@ -70,7 +67,6 @@ pub struct Bucket {
 
 impl Bucket {
     /// A full bucket.
-    #[must_use]
     pub fn new(throttle: Throttle) -> Self {
         Self { throttle, full_at_ns: 0 }
     }
@@ -83,7 +79,6 @@ impl Bucket {
 
     /// Time from which a page may enter; it may be in the past.
     #[inline]
-    #[must_use]
     pub fn opens_ns(&self, now_ns: u64) -> u64 {
         self.full_after_ns(now_ns, 1).saturating_sub(self.throttle.burst_ns)
     }

@@ -17,7 +17,7 @@ use base::facts::Sourced;
 
 use crate::geometry::Geometry;
 use crate::host::transfer_ns;
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{HOUR_NS, ModelError, TB_PER_S, section};
 
 section! {
@@ -43,6 +43,7 @@ pub struct WearPlan {
 
 impl Section for WearBudgetSection {
     type Plan = WearPlan;
+    type State = WearBudget;
 
     /// A smaller drive has a smaller budget, so that its curve has the same shape.
     fn resolve(&self, basis: &Basis<'_>) -> Result<WearPlan, ModelError> {
@@ -58,13 +59,9 @@ impl Section for WearBudgetSection {
         let debt_ns_max = unit_ns.saturating_mul(basis.geometry.superblock_units.into());
         Ok(WearPlan { unit_ns, burst_ns, debt_ns_max: debt_ns_max.min(HOUR_NS) })
     }
-}
 
-impl Plan for WearPlan {
-    type State = WearBudget;
-
-    fn begin(self, _: &Geometry, _: usize) -> WearBudget {
-        WearBudget::new(self)
+    fn begin(plan: WearPlan, _: &Geometry, _: usize) -> WearBudget {
+        WearBudget::new(plan)
     }
 }
 
@@ -80,7 +77,6 @@ pub struct WearBudget {
 
 impl WearBudget {
     /// A full budget.
-    #[must_use]
     pub fn new(plan: WearPlan) -> Self {
         Self { plan, full_at_ns: 0, opens_ns: None }
     }

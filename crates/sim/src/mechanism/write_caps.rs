@@ -10,10 +10,10 @@
 
 use base::facts::Sourced;
 
-use crate::firmware::sequences::{Followed, Sequences};
+use crate::firmware::sequences::{Continuation, Sequences};
 use crate::geometry::Geometry;
 use crate::host::{Command, transfer_ns};
-use crate::mechanism::basis::{Basis, Plan, Section};
+use crate::mechanism::basis::{Basis, Section};
 use crate::model::schema::{ModelError, TB_PER_S, section};
 use crate::ring::Ring;
 
@@ -51,6 +51,7 @@ pub struct CapsPlan {
 
 impl Section for WriteCapsSection {
     type Plan = CapsPlan;
+    type State = WriteCaps;
 
     /// A smaller drive takes fewer random writes at full speed, so that its curve has the same shape.
     fn resolve(&self, basis: &Basis<'_>) -> Result<CapsPlan, ModelError> {
@@ -75,6 +76,10 @@ impl Section for WriteCapsSection {
             sequential_bytes_per_s,
         })
     }
+
+    fn begin(plan: CapsPlan, _: &Geometry, queue_depth: usize) -> WriteCaps {
+        WriteCaps::new(plan, queue_depth)
+    }
 }
 
 /// Time of a random write at a rate.
@@ -90,14 +95,6 @@ impl CapsPlan {
         random_burst_ns: 0,
         sequential_bytes_per_s: None,
     };
-}
-
-impl Plan for CapsPlan {
-    type State = WriteCaps;
-
-    fn begin(self, _: &Geometry, queue_depth: usize) -> WriteCaps {
-        WriteCaps::new(self, queue_depth)
-    }
 }
 
 /// Commands that pass one after the other, each with its time.
@@ -141,7 +138,6 @@ pub struct WriteCaps {
 
 impl WriteCaps {
     /// Caps of a drive that takes so many commands; no write has come yet.
-    #[must_use]
     pub fn new(plan: CapsPlan, queue_depth: usize) -> Self {
         Self {
             plan,
@@ -153,7 +149,7 @@ impl WriteCaps {
 
     /// Whether the next write, to a drive of pages of this size, is a random one.
     pub fn is_random(&mut self, write: &Command, page_bytes: u64) -> bool {
-        matches!(self.sequences.follow(&write.span_bytes(page_bytes)), Followed::Begins(_))
+        matches!(self.sequences.follow(&write.span_bytes(page_bytes)), Continuation::Begins(_))
     }
 
     /// All data of a write is in the drive; true if its acknowledgement has to wait. The state of the drive may demand
@@ -168,7 +164,6 @@ impl WriteCaps {
     }
 
     /// The time of the next acknowledgement, or `None` if none waits.
-    #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
         [&self.random, &self.sequential].into_iter().filter_map(Gate::next_ns).min()
     }

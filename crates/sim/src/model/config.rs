@@ -4,32 +4,22 @@ use base::Ratio;
 
 use super::check::CrossCheck;
 use super::schema::{Check, Field};
-use super::section::{compression, map, parity};
+use super::section::map;
 use super::{Model, ModelError};
-use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
-use crate::ftl::cleaners::{CLEANING_GROUPS_MAX, VictimScope};
-use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::ftl::placement::{Isolation, Placement};
+use crate::ftl::reclaim_groups::{RECLAIM_GROUPS_MAX, VictimScope};
 use crate::ftl::table::number_bytes;
-use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
 use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
-use crate::mapping::MappingShape;
 use crate::mechanism::basis::{Basis, Blocks, Section};
-use crate::mechanism::idle_sort::IdleSort;
-use crate::mechanism::map_cache::MapCacheShape;
 use crate::mechanism::mechanisms;
-use crate::mechanism::pslc::Pslc;
-use crate::mechanism::quiet_gc::{BackgroundGc, IdleGc};
-use crate::mechanism::read_ahead::ReadAheadPlan;
 use crate::mechanism::throttle::Throttle;
 use crate::mechanism::write_caps::CapsPlan;
 use crate::nand::{NandFeatures, NandTiming};
-use crate::power::PowerModel;
 
 /// The configuration of the simulation: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -44,8 +34,6 @@ pub struct Config {
     pub interface: InterfaceLimits,
     /// Most outstanding commands, in all queues together.
     pub queue_depth: u32,
-    /// Power states and energy, or `None` without a model of them.
-    pub power: Option<PowerModel>,
     /// Controller time of a read.
     pub read_command_ns: u64,
     /// Controller time of any other command.
@@ -66,8 +54,6 @@ pub struct Config {
     pub free_low: u32,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: u32,
-    /// Rule for the next erased superblock.
-    pub allocation: Allocation,
     /// The optional features.
     pub options: Options,
     /// Seed of all random choices of the drive.
@@ -76,48 +62,21 @@ pub struct Config {
 
 macro_rules! options {
     ($($(#[doc = $about:literal])* $name:ident: $section:ty,)*) => {
-        /// The optional features apart from power states; a default drive has none of them.
+        /// The optional features; a default drive has none of them.
         #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct Options {
             /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
             pub nand_features: NandFeatures,
-            /// Pages of the read cache; 0: none.
-            pub read_cache_pages: u32,
-            /// Streams that are read ahead of the host, or `None` if there are none.
-            pub read_ahead: Option<ReadAheadPlan>,
-            /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
-            pub background_gc: Option<BackgroundGc>,
-            /// Collection while the host is away, or `None` if the drive does not do that.
-            pub idle_gc: Option<IdleGc>,
-            /// Rewriting of what lies scattered while the host is away, or `None` if it stays as it is.
-            pub idle_sort: Option<IdleSort>,
             /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
             pub quantum: Option<Quantum>,
             /// The limit of the host's writes under `rate` pacing, or `None` under others.
             pub write_rate: Option<Throttle>,
-            /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
-            pub cold: Option<ColdPolicy>,
-            /// The part of the map at hand, or `None` if all of it is.
-            pub map_cache: Option<MapCacheShape>,
             /// Placement handles, or `None` if all data of the host goes to one stream.
             pub placement: Option<Placement>,
-            /// Journal and checkpoints of the map, or `None` if the drive does not write them.
-            pub mapping: Option<MappingShape>,
             $(
                 $(#[doc = $about])*
                 pub $name: Option<<$section as Section>::Plan>,
             )*
-            /// Time from one patrolled unit to the next, or `None` if there is no patrol.
-            pub patrol_interval_ns: Option<u64>,
-            /// Age and rate of refresh, or `None` if data stays.
-            pub refresh: Option<RefreshPlan>,
-            /// Period and size of flushes of the map, or `None` if the clock asks for none.
-            pub map_flush: Option<MapFlush>,
-            /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
-            /// there is no limit.
-            pub spread_max: Option<u32>,
-            /// A cache of blocks with one bit per cell, or `None` if there is none.
-            pub pslc: Option<Pslc>,
             /// Stages between program and drive.
             pub stages: Stages,
             /// Processors of the controller beyond the first.
@@ -141,7 +100,7 @@ macro_rules! options {
 mechanisms!(options);
 
 impl Config {
-    /// The same drive behind a host, which may take more commands than the drive does.
+    /// This drive behind a host, which may take more commands than the drive does.
     #[must_use]
     pub fn behind(mut self, host: Option<HostSystem>) -> Self {
         let host_depth = host.map_or(0, |host| host.queue_depth);
@@ -152,19 +111,19 @@ impl Config {
 
     /// Whether some moved data goes to the cold stream.
     #[inline]
-    #[must_use]
     pub fn has_cold_stream(&self) -> bool {
         let options = &self.options;
-        options.cold.is_some() || options.spread_max.is_some() || options.idle_sort.is_some()
+        options.streams.is_some()
+            || options.wear_leveling.is_some_and(|wear| wear.spread_max.is_some())
+            || options.idle_sort.is_some()
     }
 
     /// Whether moved data goes to several streams.
     #[inline]
-    #[must_use]
     pub fn has_several_moved_streams(&self) -> bool {
         let is_persistent = |placement: Placement| placement.isolation == Isolation::Persistent;
         self.has_cold_stream()
-            || self.geometry.cleaning_groups > 1
+            || self.geometry.reclaim_groups > 1
             || self.options.placement.is_some_and(is_persistent)
     }
 
@@ -174,21 +133,19 @@ impl Config {
     }
 
     /// Size of the LBA space.
-    #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
         self.geometry.logical_pages * u64::from(self.geometry.page_bytes)
     }
 
     /// NAND that holds data of the host in steady state, valid or overwritten: what the FTL may use, less parity,
     /// the map and what it keeps erased. Over the size of the data this is the alpha of the formulas.
-    #[must_use]
     pub fn log_bytes(&self) -> u64 {
         let geometry = &self.geometry;
         let superblock_pages = geometry.superblock_data_pages();
         let superblocks = geometry.superblocks - geometry.cache_superblocks;
         let pages = u64::from(superblocks) * u64::from(superblock_pages);
         let kept_free = self.pacing.steady_pages(self.free_low, self.free_high, superblock_pages)
-            * u64::from(geometry.cleaning_groups);
+            * u64::from(geometry.reclaim_groups);
         let half_open = u64::from(self.more_open_superblocks()) * u64::from(superblock_pages) / 2;
         let not_of_host = kept_free + u64::from(geometry.map_pages) + half_open;
         pages.saturating_sub(not_of_host) * geometry.physical_page_bytes()
@@ -246,7 +203,7 @@ impl CrossCheck<'_> {
         let placement = self.placement()?.map_or(0, Placement::more_spare_superblocks);
         let beyond =
             u64::from(placement) + u64::from(geometry.die_groups) * if cold_stream { 5 } else { 4 };
-        let groups = u64::from(geometry.cleaning_groups);
+        let groups = u64::from(geometry.reclaim_groups);
         let wanted = groups * u64::from(self.model.gc.free_high.value) + beyond;
         if spare >= wanted {
             return Ok(());
@@ -310,7 +267,6 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
     }
     let (scaled_pages, scaled_blocks) = scaled_shape(model, scale);
-    let wear = model.wear_leveling.as_ref();
     Ok(Config {
         nand: nand.timing(&geometry, scaled_pages),
         raw_bytes: u64::from(scaled_blocks)
@@ -318,9 +274,6 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
-        power: optional(&model.power, |power| {
-            power.resolve(&check, scaled_pages, nand.pages_per_block.value)
-        })?,
         read_command_ns: controller.read_command_ns.value,
         write_command_ns: controller.write_command_ns.value,
         relocate_ns: controller.relocate_ns.value / u64::from(geometry.page_granules),
@@ -331,7 +284,6 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         pacing: gc.pacing.value,
         free_low: gc.free_low.value,
         free_high: gc.free_high.value,
-        allocation: wear.map(|wear| wear.allocation.value).unwrap_or_default(),
         options: options(&check, scale, &geometry)?,
         seed: 0,
         geometry,
@@ -345,43 +297,22 @@ fn options(
     geometry: &Geometry,
 ) -> Result<Options, ModelError> {
     let model = check.model;
-    let (pages, blocks) = scaled_shape(model, scale);
-    let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
-    let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check, geometry))?;
-    let wear = model.wear_leveling.as_ref();
     let basis = Basis {
         check: Check { name: &model.name },
         scale,
         geometry,
         blocks: block_counts(model, scale),
+        placement: check.placement()?,
         model,
     };
     let mut options = Options {
         nand_features: NandFeatures {
             slc: model.pslc.as_ref().map(|pslc| pslc.timing(basis.blocks)),
-            ..check.nand_features(geometry, pages)?
+            ..check.nand_features(geometry, basis.blocks.scaled_pages)?
         },
-        read_cache_pages: read_cache_pages.unwrap_or(0),
-        read_ahead: optional(&model.read_ahead, |section| section.resolve(&basis))?,
-        background_gc: optional(&model.background_gc, |section| section.resolve(&basis))?,
-        idle_gc: optional(&model.idle_gc, |section| section.resolve(&basis))?,
-        idle_sort: optional(&model.idle_sort, |sort| sort.resolve(&basis))?,
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
-        cold: model.streams.as_ref().map(|streams| streams.cold.value),
-        map_cache: optional(&model.map_cache, |section| section.resolve(&basis))?,
-        placement: check.placement()?,
-        mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
-        patrol_interval_ns: model
-            .housekeeping
-            .as_ref()
-            .and_then(|keep| keep.patrol_interval_ns.as_ref())
-            .map(|interval| interval.value),
-        refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
-        map_flush: optional(&model.housekeeping, |keep| keep.map_flush(check, scale, geometry))?
-            .flatten(),
-        spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
-        pslc: optional(&model.pslc, |section| section.resolve(&basis))?,
+        placement: basis.placement,
         stages: Stages {
             host: None,
             pipeline: model.controller.pipeline(),
@@ -409,12 +340,6 @@ fn optional<M, C>(
     section.as_ref().map(resolve).transpose()
 }
 
-/// Reserved superblocks in proportion to the number of blocks kept.
-fn scaled_reserve(model: &Model, blocks: u32) -> u32 {
-    let reserved = u64::from(model.nand.reserved_superblocks.value) * u64::from(blocks);
-    reserved.div_ceil(u64::from(model.nand.blocks_per_plane.value)) as u32
-}
-
 /// Groups of dies, each with superblocks of its own.
 fn die_groups(check: &CrossCheck<'_>, dies: u32) -> Result<u32, ModelError> {
     const KEY: &str = "nand.die_groups";
@@ -439,8 +364,8 @@ fn die_groups(check: &CrossCheck<'_>, dies: u32) -> Result<u32, ModelError> {
     }
 }
 
-/// Groups that clean each for itself, of so many groups of dies; 1 if one victim is chosen among all superblocks.
-fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, ModelError> {
+/// Reclaim groups, of so many groups of dies; 1 if one victim is chosen among all superblocks.
+fn reclaim_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, ModelError> {
     const KEY: &str = "gc.victims";
     let model = check.model;
     let scope = model.gc.victims.as_ref().map(|scope| scope.value);
@@ -448,9 +373,9 @@ fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, Model
         return Ok(1);
     }
     let fail = |rule: &str| check.fail(KEY, "per-group", rule);
-    if !(2..=CLEANING_GROUPS_MAX).contains(&die_groups) {
+    if !(2..=RECLAIM_GROUPS_MAX).contains(&die_groups) {
         let rule = format!(
-            "it needs 2 to {CLEANING_GROUPS_MAX} groups of dies, and nand.die_groups is {die_groups}"
+            "it needs 2 to {RECLAIM_GROUPS_MAX} groups of dies, and nand.die_groups is {die_groups}"
         );
         return fail(&rule);
     }
@@ -469,13 +394,13 @@ fn cleaning_groups(check: &CrossCheck<'_>, die_groups: u32) -> Result<u32, Model
     }
 }
 
-/// Superblocks without user data, of `blocks` that lie on all dies.
-fn reserve(check: &CrossCheck<'_>, blocks: u32) -> Result<u32, ModelError> {
-    let reserved = scaled_reserve(check.model, blocks);
-    if reserved < blocks {
+/// Superblocks without user data, of those that lie on all dies.
+fn reserve(check: &CrossCheck<'_>, blocks: Blocks) -> Result<u32, ModelError> {
+    let reserved = blocks.scaled_reserved();
+    if reserved < blocks.scaled_per_plane {
         return Ok(reserved);
     }
-    let rule = format!("there are {blocks} superblocks in all");
+    let rule = format!("there are {} superblocks in all", blocks.scaled_per_plane);
     check.fail("nand.reserved_superblocks", reserved, &rule)
 }
 
@@ -510,11 +435,12 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
     let nand = &model.nand;
     let (pages_per_block, blocks) = scaled_shape(model, scale);
     let dies = nand.channels.value * nand.dies_per_channel.value;
-    let page_granules = compression::page_granules(check)?;
+    let page_granules =
+        optional(&model.compression, |section| section.page_granules(check))?.unwrap_or(1);
     let page_bytes = map::page_bytes(check)?;
     let physical_page_bytes = u64::from(page_bytes / page_granules);
     let unit_pages = check.unit_pages(physical_page_bytes)?;
-    let reserved = reserve(check, blocks)?;
+    let reserved = reserve(check, block_counts(model, scale))?;
     let (_, groups) = nand.plane_groups();
     let die_groups = die_groups(check, dies)?;
     let of_all_dies = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);
@@ -552,11 +478,12 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         channels: nand.channels.value,
         dies,
         die_groups,
-        cleaning_groups: cleaning_groups(check, die_groups)?,
+        reclaim_groups: reclaim_groups(check, die_groups)?,
         page_bytes,
         unit_pages,
         superblock_units: superblock_units as u32,
-        stripe_units: parity::stripe_units(check, dies)?,
+        stripe_units: optional(&model.parity, |parity| parity.stripe_units(check, dies))?
+            .unwrap_or(0),
         superblocks: (blocks - reserved) * die_groups,
         logical_pages,
         page_number_bytes: 0,
@@ -569,7 +496,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         pslc.shape(check, &mut geometry, block_counts(model, scale), kept)?;
     }
     geometry.page_number_bytes = number_bytes(geometry.physical_pages());
-    compression::superblock_holds_gaps(check, &geometry)?;
+    optional(&model.compression, |section| section.superblock_holds_gaps(check, &geometry))?;
     // Units are numbered beyond those of the data.
     let reserved = u64::from(reserved) * u64::from(die_groups);
     if superblock_units * (u64::from(geometry.superblocks) + reserved) > u32::MAX.into() {

@@ -22,13 +22,17 @@ const OWN: [&str; 3] = ["name", "facts.rated", "facts.price"];
 pub type Beside<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// The complete text of a model as a table.
-pub(super) struct Resolved {
+pub(super) struct CompleteModel {
     pub(super) table: Table,
     /// The model that gives an inherited value, by the dotted name of the value.
     pub(super) origins: BTreeMap<String, String>,
 }
 
-pub(super) fn resolve(name: &str, text: &str, beside: Beside<'_>) -> Result<Resolved, ModelError> {
+pub(super) fn resolve(
+    name: &str,
+    text: &str,
+    beside: Beside<'_>,
+) -> Result<CompleteModel, ModelError> {
     let file_name = name.rsplit('/').next().unwrap_or(name);
     resolve_in_line(name, text, beside, &mut vec![file_name.to_owned()])
 }
@@ -39,7 +43,7 @@ fn resolve_in_line(
     text: &str,
     beside: Beside<'_>,
     line: &mut Vec<String>,
-) -> Result<Resolved, ModelError> {
+) -> Result<CompleteModel, ModelError> {
     let fail = |message: String| parse_error(name, &message);
     let mut own: Table = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
     let parent = take_parent(name, &mut own)?;
@@ -47,7 +51,7 @@ fn resolve_in_line(
     let Some(parent) = parent else {
         // Typed as written, so that a message shows the line in the file.
         toml::from_str::<Model>(text).map_err(|error| fail(error.to_string()))?;
-        return Ok(Resolved { table: own, origins: BTreeMap::new() });
+        return Ok(CompleteModel { table: own, origins: BTreeMap::new() });
     };
     let parent_text = parent_text(name, &parent, beside, line)?;
     let inherited = resolve_in_line(&parent, &parent_text, beside, line)?;
@@ -57,7 +61,7 @@ fn resolve_in_line(
     Ok(resolved)
 }
 
-impl Resolved {
+impl CompleteModel {
     /// The model with the values of a child.
     fn extended(
         self,

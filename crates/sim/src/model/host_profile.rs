@@ -36,7 +36,6 @@ pub const HOSTS: [(&str, &str); 4] = [
 ];
 
 /// The text of a built-in profile, or `None` if there is none of this name.
-#[must_use]
 pub fn built_in_host(name: &str) -> Option<&'static str> {
     HOSTS.iter().find(|(built_in, _)| *built_in == name).map(|(_, text)| *text)
 }
@@ -78,7 +77,6 @@ impl HostProfile {
     }
 
     /// The integers of the simulation.
-    #[must_use]
     pub fn system(&self) -> HostSystem {
         HostSystem {
             submit_ns: self.submit_ns.value,

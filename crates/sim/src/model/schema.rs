@@ -186,12 +186,12 @@ pub(crate) trait Field {
     ) -> Result<(), ModelError>;
 
     /// The value under a dotted name, which is empty for the field itself; `None` if it is absent.
-    fn find(&self, key: &str) -> Option<Found>;
+    fn find(&self, key: &str) -> Option<Entry>;
 }
 
 /// A value that a model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum Entry {
     /// A number.
     Number(u64),
     /// A flag, a word or a section.
@@ -215,9 +215,9 @@ impl<T: Value> Field for Sourced<T> {
         }
     }
 
-    fn find(&self, key: &str) -> Option<Found> {
+    fn find(&self, key: &str) -> Option<Entry> {
         debug_assert!(key.is_empty(), "a value has no key {key}");
-        Some(self.value.number().map_or(Found::Other, Found::Number))
+        Some(self.value.number().map_or(Entry::Other, Entry::Number))
     }
 }
 
@@ -235,7 +235,7 @@ impl<F: Field> Field for Option<F> {
         self.as_ref().map_or(Ok(()), |field| field.check(key, range, check))
     }
 
-    fn find(&self, key: &str) -> Option<Found> {
+    fn find(&self, key: &str) -> Option<Entry> {
         self.as_ref()?.find(key)
     }
 }
@@ -255,8 +255,8 @@ macro_rules! description {
                 Ok(())
             }
 
-            fn find(&self, _: &str) -> Option<Found> {
-                Some(Found::Other)
+            fn find(&self, _: &str) -> Option<Entry> {
+                Some(Entry::Other)
             }
         })*
     };
@@ -326,10 +326,10 @@ macro_rules! section {
                 Ok(())
             }
 
-            fn find(&self, key: &str) -> Option<$crate::model::schema::Found> {
+            fn find(&self, key: &str) -> Option<$crate::model::schema::Entry> {
                 let (field, rest) = key.split_once('.').unwrap_or((key, ""));
                 match field {
-                    "" => Some($crate::model::schema::Found::Other),
+                    "" => Some($crate::model::schema::Entry::Other),
                     $(stringify!($field) => {
                         $crate::model::schema::Field::find(&self.$field, rest)
                     })*

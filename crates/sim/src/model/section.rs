@@ -1,26 +1,14 @@
 //! The sections of a model file that are no mechanism of one file: with their keys, their rules and the resulting
 //! parameters.
 
-mod background;
-pub(super) mod compression;
 mod controller;
+mod gc;
 mod interface;
 pub(super) mod map;
-mod mapping;
 mod nand;
-pub(super) mod parity;
-mod power;
-mod streams;
-mod wear_leveling;
 
-pub use background::HousekeepingModel;
-pub use compression::CompressionModel;
 pub use controller::Controller;
-pub use interface::{Interface, InterfaceKind, ReadCacheModel};
+pub use gc::GcModel;
+pub use interface::{Interface, InterfaceKind};
 pub use map::MapModel;
-pub use mapping::MappingModel;
-pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};
-pub use parity::ParityModel;
-pub use power::{PowerModel, RestModel};
-pub use streams::StreamsModel;
-pub use wear_leveling::WearLevelingModel;
+pub use nand::{NandModel, PagesModel, SpreadModel, SuspendModel};

@@ -17,7 +17,7 @@ use super::moves::MovesByPlane;
 use super::pages::PageTimes;
 use super::slc::{SlcMode, SlcTiming};
 use crate::geometry::Geometry;
-use crate::power::OperationCounts;
+use crate::mechanism::power::OperationCounts;
 use crate::ring::Ring;
 use page_register::PageRegisters;
 use planes::IndependentPlanes;
@@ -245,7 +245,7 @@ impl Arrays {
         self.aging.as_mut().map(|aging| aging.add(past)).is_some()
     }
 
-    /// The same without power: registers lose their content.
+    /// Adds a past without power: registers lose their content.
     pub(super) fn age(&mut self, past: Past) {
         self.add_past(past);
         if let Some(registers) = &mut self.registers {

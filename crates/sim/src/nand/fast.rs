@@ -10,20 +10,17 @@ pub struct FastSuperblocks {
 
 impl FastSuperblocks {
     /// None of this number of superblocks.
-    #[must_use]
     pub fn new(program_ns: u64, superblocks: u32) -> Self {
         Self { program_ns, is_fast: vec![false; superblocks as usize], count: 0 }
     }
 
     /// Superblocks programmed fast since their last erase.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
     /// Whether a superblock is fast; superblocks of the map never are.
     #[inline]
-    #[must_use]
     pub fn contains(&self, superblock: u32) -> bool {
         self.is_fast.get(superblock as usize).is_some_and(|&is_fast| is_fast)
     }
@@ -44,7 +41,6 @@ impl FastSuperblocks {
 
     /// Program time of a superblock's units, or `None` for the usual one.
     #[inline]
-    #[must_use]
     pub fn program_ns(&self, superblock: u32) -> Option<u64> {
         self.contains(superblock).then_some(self.program_ns)
     }

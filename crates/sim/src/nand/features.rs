@@ -48,7 +48,7 @@ pub struct NandFeatures {
     pub independent_planes: Option<u32>,
     /// Superblocks with one bit per cell.
     pub slc: Option<SlcTiming>,
-    /// Rank of the host's reads against cleaning.
+    /// Rank of the host's reads against garbage collection.
     pub read_rank: ReadRank,
     /// Blocks and layers take times of their own.
     pub spread: Option<SpreadPercent>,
@@ -56,7 +56,6 @@ pub struct NandFeatures {
 
 impl NandFeatures {
     /// Size of what grows with superblocks and dies in memory.
-    #[must_use]
     pub fn memory_bytes(&self, geometry: &Geometry) -> u64 {
         let blocks = u64::from(geometry.superblocks) * u64::from(geometry.superblock_dies());
         if self.retry.is_some_and(|retry| retry.counts_reads()) {

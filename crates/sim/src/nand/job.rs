@@ -6,7 +6,7 @@
 
 use super::op::DieOp;
 use crate::ftl::StreamId;
-use crate::mapping::MapWrite;
+use crate::mechanism::mapping::MapWrite;
 
 /// The kinds of die job: programs between the erase and the reads, those of data by their streams.
 mod kind {
@@ -157,7 +157,7 @@ impl Job {
     }
 
     /// Whether it moves data or makes room: a read for collection, a program of moved data, an erase.
-    pub(super) fn is_cleaning(self) -> bool {
+    pub(super) fn is_gc(self) -> bool {
         let kind = self.kind();
         kind == kind::GC_READ
             || kind == kind::ERASE

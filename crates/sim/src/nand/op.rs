@@ -1,7 +1,7 @@
 //! Operations of a die.
 
 use crate::ftl::StreamId;
-use crate::mapping::MapWrite;
+use crate::mechanism::mapping::MapWrite;
 
 /// One operation on one die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

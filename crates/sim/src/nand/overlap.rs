@@ -7,7 +7,7 @@
 //! wait when it begins) counts as one suspension. Each operation has a limit of suspensions, so
 //! that writes cannot starve. Simplifications: only the array's work can be suspended, not the
 //! transfer before it; the work done until then is not lost; reads of garbage collection wait. Where reads of the host
-//! take their turn (`gc.host_reads`), cleaning is not suspended.
+//! take their turn (`gc.host_reads`), collection is not suspended.
 //!
 //! Cache program. Phenomenon: a die has a second register, so the data of the next program crosses
 //! the channel during the array's work on this one. Source: ONFI `PROGRAM PAGE CACHE`.
@@ -21,7 +21,7 @@ use super::{Nand, Phase};
 
 /// A suspended operation.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Suspended {
+struct Suspension {
     job: Job,
     left_ns: u64,
     /// Reads of this batch that have not begun.
@@ -37,7 +37,7 @@ struct Side {
     end_ns: u64,
     /// Batches of reads so far during the current operation.
     suspensions: u32,
-    suspended: Option<Suspended>,
+    suspended: Option<Suspension>,
     /// Time from which the data of the next program in the queue is in the second register.
     loaded_ns: Option<u64>,
 }
@@ -148,7 +148,7 @@ impl Nand {
             return;
         }
         side.suspensions += 1;
-        side.suspended = Some(Suspended { job, left_ns: side.end_ns - cut_ns, reads_left: 0 });
+        side.suspended = Some(Suspension { job, left_ns: side.end_ns - cut_ns, reads_left: 0 });
         state.phase = Phase::Suspending;
         // The operation itself was counted as busy when it began.
         self.die_busy_ns += limits.suspend_ns;

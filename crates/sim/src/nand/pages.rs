@@ -29,7 +29,6 @@ pub struct PageTimes {
 impl PageTimes {
     /// `kinds` from the lowest page of a word line to the highest. A row is as many units as lie
     /// side by side over all dies; there are `rows` of them.
-    #[must_use]
     pub fn new(row_units: u32, rows: u32, kinds: &[KindTimes]) -> Self {
         let order = staircase(rows, kinds.len() as u32);
         let mut times: Vec<KindTimes> = order.map(|kind| kinds[kind as usize]).collect();
@@ -39,14 +38,12 @@ impl PageTimes {
 
     /// Times of a unit, counted within its superblock.
     #[inline]
-    #[must_use]
     pub fn of_unit(&self, unit: u32) -> KindTimes {
         self.rows[(unit / self.row_units) as usize]
     }
 }
 
 /// The average times of a page, rounded down.
-#[must_use]
 pub fn mean(kinds: &[KindTimes]) -> KindTimes {
     let of = |time: fn(&KindTimes) -> u64| {
         kinds.iter().map(time).sum::<u64>() / kinds.len().max(1) as u64

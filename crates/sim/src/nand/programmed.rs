@@ -10,7 +10,6 @@ pub struct ProgrammedUnits {
 
 impl ProgrammedUnits {
     /// None of this number of units.
-    #[must_use]
     pub fn new(units: u32) -> Self {
         Self { bits: vec![0; (units as usize).div_ceil(64)] }
     }
@@ -23,13 +22,11 @@ impl ProgrammedUnits {
 
     /// Whether a unit has been programmed since its last erase.
     #[inline]
-    #[must_use]
     pub fn contains(&self, unit: u32) -> bool {
         self.bits[unit as usize / 64] >> (unit % 64) & 1 == 1
     }
 
     /// The first programmed unit from this one on, or `None` if there is none.
-    #[must_use]
     pub fn first_from(&self, unit: u32) -> Option<u32> {
         let word = unit as usize / 64;
         let rest = self.bits.get(word)? & u64::MAX << (unit % 64);

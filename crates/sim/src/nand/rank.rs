@@ -1,11 +1,11 @@
-//! Rank of the host's reads against cleaning on a die (`gc.host_reads`).
+//! Rank of the host's reads against garbage collection on a die (`gc.host_reads`).
 //!
-//! Phenomenon: firmware that serves reads first lets none wait for more than the operation in progress, and cleaning
-//! falls behind under many reads; firmware that gives cleaning an equal rank keeps its pace, and a read waits for what
+//! Phenomenon: firmware that serves reads first lets none wait for more than the operation in progress, and collection
+//! falls behind under many reads; firmware that gives collection an equal rank keeps its pace, and a read waits for what
 //! was queued before it. Source: priorities of reads over garbage collection and their cost in the tail (Wu and He, FAST
 //! 2012; tiny-tail flash, Yan et al., FAST 2017); no vendor says which rank its drives give. Simplifications: `first`
 //! passes whatever waits, `in-turn` whatever waits except moves and erases that came before, and does not suspend those;
-//! the order of cleaning itself never changes. Tests: `tests/device/host_reads.rs`, `tests/formulas/host_reads.rs`.
+//! the order of collection itself never changes. Tests: `tests/device/host_reads.rs`, `tests/formulas/host_reads.rs`.
 
 use serde::Deserialize;
 
@@ -19,20 +19,20 @@ pub enum ReadRank {
     /// Before all other work that waits for the die.
     #[default]
     First,
-    /// Behind the cleaning that waited before.
+    /// Behind the collection that waited before.
     InTurn,
 }
 
 impl ReadRank {
     /// Whether a read of the host may interrupt an operation.
     pub(super) fn may_suspend(self, job: Job) -> bool {
-        job.is_suspendable() && (self == Self::First || !job.is_cleaning())
+        job.is_suspendable() && (self == Self::First || !job.is_gc())
     }
 
-    /// Puts a read for the host behind the cleaning that waits for its die, and behind the reads there; false if no
-    /// cleaning waits, or reads go first.
-    pub(super) fn queue_behind_cleaning(self, others: &mut Ring<Job>, read: Job) -> bool {
-        let waits = |job: &Job| job.is_cleaning() || job.is_host_read() || job.is_read_ahead();
+    /// Puts a read for the host behind the collection that waits for its die, and behind the reads there; false if no
+    /// collection waits, or reads go first.
+    pub(super) fn queue_behind_gc(self, others: &mut Ring<Job>, read: Job) -> bool {
+        let waits = |job: &Job| job.is_gc() || job.is_host_read() || job.is_read_ahead();
         self == Self::InTurn && others.insert_behind_last(read, waits)
     }
 }

@@ -10,7 +10,7 @@ use super::nand::{Anchor, ERASED, JournalRecord, MapUnit, NandContents, Spare, U
 use crate::ftl::table::PageTable;
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
-use crate::mapping::MappingShape;
+use crate::mechanism::mapping::MappingShape;
 use crate::probe::Probe;
 
 /// Map changes that joined the journal together.
@@ -25,7 +25,7 @@ struct Group {
 
 /// A journal unit on its way to NAND.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct Issued {
+struct PendingUnit {
     unit: u32,
     number: u64,
     anchor: Anchor,
@@ -46,7 +46,7 @@ pub(super) struct Dram {
     pub(super) unsettled: BTreeMap<u32, u32>,
     /// Units of the map on their way to NAND.
     writing: BTreeMap<u32, MapUnit>,
-    issued: VecDeque<Issued>,
+    issued: VecDeque<PendingUnit>,
     /// The last journal unit that is in NAND with all earlier ones.
     pub(super) durable: (u64, Anchor),
     /// The last issued journal unit, and the number of the next.
@@ -117,7 +117,6 @@ pub struct Contents {
 
 impl Contents {
     /// A new drive: every block erased.
-    #[must_use]
     pub fn new(geometry: Geometry, shape: MappingShape) -> Self {
         let dram = Dram {
             current: vec![NO_PAGE; geometry.logical_pages as usize],
@@ -138,14 +137,12 @@ impl Contents {
 
     /// The version of a logical page that a read returns now, in NAND or not; `None` if the page is
     /// empty. Versions are numbers that grow with every write of the host.
-    #[must_use]
     pub fn version(&self, logical: u64) -> Option<u64> {
         let physical = self.dram.current[logical as usize];
         (physical != NO_PAGE).then(|| self.nand.spares[physical as usize].version)
     }
 
     /// The content of NAND.
-    #[must_use]
     pub fn nand(&self) -> &NandContents {
         &self.nand
     }
@@ -229,7 +226,7 @@ impl Probe for Contents {
         let (number, previous) = (self.dram.journal_next, self.dram.journal_last);
         let anchor = self.dram.anchor();
         (self.dram.journal_last, self.dram.journal_next) = (number, number + 1);
-        self.dram.issued.push_back(Issued {
+        self.dram.issued.push_back(PendingUnit {
             unit,
             number,
             anchor: anchor.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
-use crate::mapping::MappingShape;
+use crate::mechanism::mapping::MappingShape;
 
 /// The content of a page's spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -127,7 +127,6 @@ impl NandContents {
     }
 
     /// The spare area of a page, or `None` if the page cannot be read or is empty.
-    #[must_use]
     pub fn read(&self, physical: u64) -> Option<Spare> {
         let unit = physical / u64::from(self.geometry.unit_pages);
         let is_written = self.units[unit as usize] == UnitState::Written;
@@ -135,9 +134,8 @@ impl NandContents {
         spare.filter(|spare| is_written && spare.logical != NO_PAGE)
     }
 
-    /// The same for the LBA page that begins at a physical page; `None` if a part of it cannot be
+    /// The spare area of the LBA page that begins at a physical page; `None` if a part of it cannot be
     /// read.
-    #[must_use]
     pub fn read_whole(&self, physical: u64) -> Option<Spare> {
         let first = self.read(physical).filter(|spare| spare.part == 0)?;
         let is_there = |part: u8| {
@@ -184,7 +182,6 @@ impl NandContents {
     }
 
     /// The state of a unit.
-    #[must_use]
     pub fn state(&self, unit: u32) -> UnitState {
         self.units[unit as usize]
     }
@@ -211,12 +208,11 @@ impl NandContents {
     }
 
     /// The readable content of the map, by unit.
-    #[must_use]
     pub fn map_units(&self) -> &BTreeMap<u32, MapUnit> {
         &self.map_units
     }
 
-    /// The same, mutable, to damage it.
+    /// The units of the map, to damage them.
     pub fn map_units_mut(&mut self) -> impl Iterator<Item = &mut MapUnit> {
         self.map_units.values_mut()
     }

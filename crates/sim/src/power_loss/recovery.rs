@@ -22,7 +22,7 @@ use super::nand::{Anchor, JournalRecord, MapUnit, NandContents, UnitState};
 use crate::events::NEVER;
 use crate::ftl::rebuild::FoundSuperblock;
 use crate::ftl::{NO_PAGE, StreamId};
-use crate::mapping::Ring;
+use crate::mechanism::mapping::Ring;
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 
@@ -44,7 +44,7 @@ pub struct Recovery {
 }
 
 /// The findings of a recovery, and the new state of the drive.
-pub(super) struct Found {
+pub(super) struct Findings {
     pub(super) map: Vec<u64>,
     pub(super) superblocks: Vec<FoundSuperblock>,
     pub(super) dram: Dram,
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 }
 
-pub(super) fn recover(config: &Config, nand: &NandContents) -> Found {
+pub(super) fn recover(config: &Config, nand: &NandContents) -> Findings {
     let dies = Nand::new(&config.geometry, config.nand, &config.options.nand_features, config.seed);
     let mut reader = Reader { nand, dies, now_ns: 0, units_read: 0 };
     let mut report = Recovery::default();
@@ -152,7 +152,7 @@ pub(super) fn recover(config: &Config, nand: &NandContents) -> Found {
     let mut map: Vec<u64> = newest.changes.iter().map(|(_, physical)| *physical).collect();
     let superblocks: Vec<_> =
         (0..nand.geometry.superblocks).map(|index| look_at(nand, index)).collect();
-    for group in 0..nand.geometry.cleaning_groups {
+    for group in 0..nand.geometry.reclaim_groups {
         if !has_room(nand, group, &superblocks, &map) {
             report.gave_up_copies = true;
             let found = (group, &superblocks[..]);
@@ -168,7 +168,7 @@ pub(super) fn recover(config: &Config, nand: &NandContents) -> Found {
     let (ring, leftover_journal) = ring(nand, &journal, &chain);
     (report.duration_ns, report.units_read) = (reader.now_ns, reader.units_read);
     let next_area = commit.map_or(0, |(unit, ..)| 1 - area_of(nand, unit));
-    Found { map, superblocks, dram, ring, next_area, leftover_journal, report }
+    Findings { map, superblocks, dram, ring, next_area, leftover_journal, report }
 }
 
 fn read_map_units(reader: &mut Reader<'_>) {
@@ -318,8 +318,10 @@ fn superblock_of(nand: &NandContents, physical: u64) -> u32 {
 fn has_room(nand: &NandContents, group: u32, superblocks: &[FoundSuperblock], map: &[u64]) -> bool {
     let mapped = map.iter().filter(|physical| **physical != NO_PAGE);
     let used: BTreeSet<u32> = mapped.map(|&physical| superblock_of(nand, physical)).collect();
-    let mut others =
-        nand.geometry.cleaned_by(group).filter(|&index| !nand.geometry.is_cache_only(index));
+    let mut others = nand
+        .geometry
+        .superblocks_of_group(group)
+        .filter(|&index| !nand.geometry.is_cache_only(index));
     others.any(|index| superblocks[index as usize].is_blank || !used.contains(&index))
 }
 
@@ -347,7 +349,8 @@ fn give_up_copies(
         places.iter().find(elsewhere).copied()
     };
     let gives_room = |&superblock: &u32| !nand.geometry.is_cache_only(superblock);
-    let mut newest_first: Vec<u32> = nand.geometry.cleaned_by(group).filter(gives_room).collect();
+    let mut newest_first: Vec<u32> =
+        nand.geometry.superblocks_of_group(group).filter(gives_room).collect();
     newest_first.sort_by_key(|&index| std::cmp::Reverse(superblocks[index as usize].sequence));
     for superblock in newest_first {
         let pages = (0..).zip(map.iter()).filter(|(_, physical)| {

@@ -38,7 +38,7 @@ impl Untimed {
         let geometry = Geometry {
             channels: 1,
             die_groups: 1,
-            cleaning_groups: 1,
+            reclaim_groups: 1,
             dies: 1,
             page_bytes: 4096,
             unit_pages: 1,

@@ -69,7 +69,7 @@ fn rows_add_up_to_the_totals_in_every_column() {
         seen = sum(&[seen, sum(&rows)]);
     }
     for column in TelemetryRow::COLUMNS.iter().filter(|c| c.kind == ColumnKind::Counter) {
-        // Energy is looked at in `tests/device/power.rs`.
+        // Energy is looked at in `tests/mechanisms/power.rs`.
         let is_counted = (column.get)(&seen) > 0 || column.name == "energy_nj";
         assert!(is_counted, "nothing was counted in {}", column.name);
     }

@@ -150,7 +150,8 @@ fn a_flush_adds_as_much_to_the_waf_as_segments_have_changed() {
         let mut device: Device = Device::new(small_config(scale, &changes));
         let geometry = device.config().geometry;
         let (pages, segments) = (geometry.logical_pages, f64::from(geometry.map_pages));
-        let period_ns = device.config().options.map_flush.expect("it flushes").period_ns;
+        let period_ns = device.config().options.housekeeping;
+        let period_ns = period_ns.and_then(|plan| plan.map_flush).expect("it flushes").period_ns;
         let mut rng = Rng::new(7);
         fill(&mut device, pages);
         random_writes(&mut device, pages, pages, &mut rng);

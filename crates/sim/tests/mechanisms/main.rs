@@ -5,7 +5,6 @@
 mod common;
 
 mod cleaning_states;
-mod cold;
 mod compression;
 mod housekeeping;
 mod idle_sort;
@@ -16,9 +15,13 @@ mod pacing;
 mod parity;
 mod performance_mode;
 mod placement;
+mod power;
 mod pslc;
 mod quiet_gc;
+mod read_ahead;
+mod streams;
+mod thermal;
 mod throttle;
-mod wear;
 mod wear_budget;
+mod wear_leveling;
 mod write_caps;

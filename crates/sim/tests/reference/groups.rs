@@ -15,7 +15,7 @@ pub(super) fn at_start(config: &Config) -> Groups {
     let geometry = &config.geometry;
     let nothing: VecDeque<_> = (1..geometry.die_groups).map(|_| None).collect();
     let mut groups: Groups = std::array::from_fn(|_| (nothing.clone(), 0));
-    for (group, stream) in (0..geometry.cleaning_groups).zip(StreamId::COLLECTED) {
+    for (group, stream) in (0..geometry.reclaim_groups).zip(StreamId::COLLECTED) {
         groups[stream as usize].1 = group;
     }
     groups
@@ -24,7 +24,7 @@ pub(super) fn at_start(config: &Config) -> Groups {
 impl Reference {
     /// Whether each group of dies cleans for itself.
     pub(super) fn is_apart(&self) -> bool {
-        self.config.geometry.cleaning_groups > 1
+        self.config.geometry.reclaim_groups > 1
     }
 
     /// The first superblock that may be a victim where this one is, and the distance to the next ones.

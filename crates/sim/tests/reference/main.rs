@@ -14,9 +14,9 @@ mod groups;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use base::{OpKind, Rng};
+use sim::ftl::allocation::Allocation;
 use sim::ftl::gc::VictimPolicy;
 use sim::ftl::placement::{Isolation, Placement};
-use sim::ftl::wear::Allocation;
 use sim::ftl::{STREAMS, StreamId};
 use sim::host::DeallocateSupport;
 use sim::{Config, Device, PAGE_BYTES, Probe};
@@ -179,8 +179,11 @@ impl Reference {
             return;
         }
         let was_moved = StreamId::MOVED.contains(&writer);
-        let is_cold =
-            if self.config.options.cold.is_some() { was_moved } else { writer == StreamId::Cold };
+        let is_cold = if self.config.options.streams.is_some() {
+            was_moved
+        } else {
+            writer == StreamId::Cold
+        };
         let wanted = match self.config.options.placement {
             Some(Placement { isolation: Isolation::Persistent, .. }) => same_handle(writer),
             _ if self.is_apart() => self.stream_of_group(from),
@@ -223,14 +226,16 @@ impl Reference {
     /// The necessary next erased superblock.
     fn next_free(&mut self, group: u32) -> Option<u32> {
         let candidates = self.free_of(group);
-        let chosen = match self.config.allocation {
-            Allocation::OldestFirst => *candidates.first()?,
-            Allocation::LeastWorn => {
-                let fewest =
-                    candidates.iter().map(|&superblock| self.erases_of(superblock)).min()?;
-                *candidates.iter().find(|&&superblock| self.erases_of(superblock) == fewest)?
-            }
-        };
+        let chosen =
+            match self.config.options.wear_leveling.map(|wear| wear.allocation).unwrap_or_default()
+            {
+                Allocation::OldestFirst => *candidates.first()?,
+                Allocation::LeastWorn => {
+                    let fewest =
+                        candidates.iter().map(|&superblock| self.erases_of(superblock)).min()?;
+                    *candidates.iter().find(|&&superblock| self.erases_of(superblock) == fewest)?
+                }
+            };
         self.free.retain(|&superblock| superblock != chosen);
         Some(chosen)
     }
@@ -241,7 +246,10 @@ impl Reference {
 
     /// Whether wear alone permits this victim: it is the least worn, and the lead is too large.
     fn is_too_young(&self, superblock: u32) -> bool {
-        let Some(spread_max) = self.config.options.spread_max else { return false };
+        let Some(spread_max) = self.config.options.wear_leveling.and_then(|wear| wear.spread_max)
+        else {
+            return false;
+        };
         let others = 0..Self::first_cache(&self.config);
         let most = others.map(|other| self.erases_of(other)).max().unwrap_or(0);
         let least = self.closed.iter().map(|&closed| self.erases_of(closed)).min();
@@ -308,7 +316,7 @@ impl Reference {
             // Any full superblock may have been moved for another reason, so nothing is known of the lots.
             VictimPolicy::DChoices
                 if self.config.options.performance_mode.is_some()
-                    || self.config.options.refresh.is_some()
+                    || self.refreshes()
                     || self.reclaims() =>
             {
                 self.closed.contains(&superblock)
@@ -352,7 +360,11 @@ impl Reference {
 
     /// True where a superblock may be a victim because it is old. Time is not followed here; `housekeeping.rs` checks it.
     fn is_refreshed(&self, superblock: u32) -> bool {
-        self.config.options.refresh.is_some() && self.closed.contains(&superblock)
+        self.refreshes() && self.closed.contains(&superblock)
+    }
+
+    fn refreshes(&self) -> bool {
+        self.config.options.housekeeping.is_some_and(|plan| plan.refresh.is_some())
     }
 
     fn compare(&self, device: &Device<Self>) {

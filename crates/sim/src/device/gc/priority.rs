@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::ftl::collector::Collector;
 use crate::ftl::pacing::Bursts;
-use crate::mechanism::performance_mode::{FastWrites, oldest_fast};
+use crate::mechanism::performance_mode::FastWrites;
 use crate::mechanism::pslc::PslcCache;
 use crate::probe::Probe;
 
@@ -22,7 +22,7 @@ impl<P: Probe> Device<P> {
     pub(in crate::device) fn late_pages(&self) -> u64 {
         let reorganisation_pages =
             self.mechanisms.performance_mode.as_ref().map_or(0, FastWrites::late_pages);
-        reorganisation_pages + self.cache.as_ref().map_or(0, PslcCache::late_pages)
+        reorganisation_pages + self.mechanisms.pslc.as_ref().map_or(0, PslcCache::late_pages)
     }
 
     /// Whether the host has to wait, for collection or because more other work is late than can be under way. Nobody
@@ -43,7 +43,7 @@ impl<P: Probe> Device<P> {
         self.collector.owed_pages() > 0
     }
 
-    /// The owed pages to move now: on a drive that cleans in bursts they are saved up for the next one.
+    /// The owed pages to move now: on a drive that collects in bursts they are saved up for the next one.
     #[inline]
     pub(in crate::device) fn due_pages(&mut self, owed_pages: u64) -> u64 {
         self.bursts.as_mut().map_or(owed_pages, |bursts| bursts.owe(owed_pages))
@@ -57,28 +57,9 @@ impl<P: Probe> Device<P> {
         if let Some(bursts) = self.bursts.as_mut().filter(|_| is_burst) {
             bursts.written(unit_pages);
         }
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.note_written(unit_pages, &self.ftl, &self.collector);
         }
-    }
-
-    /// Whether the clock asks for fast data to move, and room is not what the drive needs first.
-    #[inline]
-    pub(in crate::device) fn wants_reorganisation(&mut self) -> bool {
-        self.mechanisms.performance_mode.as_ref().is_some_and(FastWrites::is_asked)
-            && self.has_room_to_tidy()
-    }
-
-    /// The superblock to reorganise next, or `None` if none should or may move.
-    pub(in crate::device) fn victim_to_reorganise(&mut self) -> Option<u32> {
-        if !self.wants_reorganisation() {
-            return None;
-        }
-        let oldest = oldest_fast(&self.ftl, self.nand.fast()?);
-        if let (None, Some(mode)) = (oldest, &mut self.mechanisms.performance_mode) {
-            mode.forgive();
-        }
-        oldest
     }
 
     /// Pages of a unit are being read, of which such work may be part.
@@ -93,7 +74,7 @@ impl<P: Probe> Device<P> {
         {
             mode.moved(pages);
         }
-        if let Some(cache) = &mut self.cache
+        if let Some(cache) = &mut self.mechanisms.pslc
             && self.ftl.is_cache(superblock)
         {
             cache.note_folding(pages);
@@ -106,7 +87,7 @@ impl<P: Probe> Device<P> {
         if let Some(mode) = &mut self.mechanisms.performance_mode {
             mode.forgive();
         }
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.mechanisms.pslc {
             cache.forgive();
         }
     }

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::events::NEVER;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
-use crate::mapping::MapLog;
+use crate::mechanism::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::DieOp;
 use crate::probe::Probe;
@@ -12,7 +12,7 @@ impl<P: Probe> Device<P> {
     /// A drive at the end of its recovery, with the findings of the recovery.
     pub(crate) fn recovered(config: Config, ftl: Ftl, probe: P, log: MapLog, now_ns: u64) -> Self {
         let mut device = Self::assemble(config, ftl, probe);
-        device.map_log = Some(log);
+        device.mechanisms.mapping = Some(log);
         for superblock in 0..device.geometry().superblocks {
             let is_erased = device.ftl.states[superblock as usize] == SuperblockState::Free;
             device.nand.set_slc(superblock, !is_erased && device.ftl.is_cache(superblock));
@@ -27,7 +27,7 @@ impl<P: Probe> Device<P> {
     pub(crate) fn erase_leftovers(&mut self, journal: &[u32]) {
         let dies = self.geometry().superblock_dies();
         for &index in journal {
-            let Some(log) = &mut self.map_log else { return };
+            let Some(log) = &mut self.mechanisms.mapping else { return };
             let superblock = log.erase_journal(index, dies);
             self.erase_on_its_dies(superblock);
         }
@@ -66,7 +66,9 @@ impl<P: Probe> Device<P> {
         self.nand.keep_promises_only();
         self.complete_open_units(&StreamId::ALL);
         self.drain();
-        while let Some(unit) = self.map_log.as_mut().and_then(|log| log.journal.take_last_unit()) {
+        while let Some(unit) =
+            self.mechanisms.mapping.as_mut().and_then(|log| log.journal.take_last_unit())
+        {
             self.write_journal_unit(unit);
         }
         self.drain();
@@ -79,7 +81,7 @@ impl<P: Probe> Device<P> {
                 DieOp::Program { unit, .. } => {
                     self.in_nand(unit);
                     let unit_pages = u64::from(self.geometry().unit_pages);
-                    if let Some(log) = &mut self.map_log {
+                    if let Some(log) = &mut self.mechanisms.mapping {
                         log.journal.append(unit_pages);
                     }
                 }

@@ -4,10 +4,10 @@ use base::Nanos;
 
 use crate::device::Device;
 use crate::events::NEVER;
-use crate::firmware::read_cache::ReadCache;
 use crate::ftl::StreamId;
 use crate::mechanism::map_cache::MapCache;
 use crate::mechanism::read_ahead::ReadAhead;
+use crate::mechanism::read_cache::ReadCache;
 use crate::nand::aging::past::Past;
 use crate::probe::Probe;
 
@@ -33,9 +33,9 @@ impl<P: Probe> Device<P> {
 
     /// Forgets what was read, and lets every changed segment of the map leave its cache.
     fn empty_caches(&mut self) {
-        self.read_cache = ReadCache::new(self.config.options.read_cache_pages);
-        self.read_ahead.as_mut().map(ReadAhead::forget_all);
-        self.map_cache.as_mut().map(MapCache::empty);
+        self.mechanisms.read_cache.as_mut().map(ReadCache::clear);
+        self.mechanisms.read_ahead.as_mut().map(ReadAhead::forget_all);
+        self.mechanisms.map_cache.as_mut().map(MapCache::empty);
     }
 
     /// Writes the changed segments of the map, as soon as there is room for each.

@@ -12,7 +12,7 @@ use crate::ftl::{Ftl, SuperblockState};
 const DRAWS_PER_CANDIDATE: u32 = 16;
 
 pub(super) fn select(ftl: &Ftl, group: u32, candidates: u32, rng: &mut Rng) -> Option<u32> {
-    let groups = ftl.geometry.cleaning_groups;
+    let groups = ftl.geometry.reclaim_groups;
     let mut best: Option<u32> = None;
     let mut found = 0;
     for _ in 0..candidates.saturating_mul(DRAWS_PER_CANDIDATE) {

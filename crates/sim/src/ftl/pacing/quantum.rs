@@ -1,9 +1,9 @@
 //! Quanta: owed moves are saved up and made in one burst, in which the host's writes wait.
 //!
-//! Phenomenon: firmware cleans in pieces of its own choice, a unit, a row of dies or whole blocks at a time, and the
+//! Phenomenon: firmware collects in pieces of its own choice, a unit, a row of dies or whole blocks at a time, and the
 //! host's writes stand still or share the dies meanwhile: the same work makes a drive even or uneven. Source: settled
 //! data-centre drives vary by 1% to 80% from second to second at like WAF (published measurements). Simplifications: the
-//! share of cleaning in a burst counts pages, not time; reads of the host keep their place before both; collection for
+//! share of collection in a burst counts pages, not time; reads of the host keep their place before both; collection for
 //! lack of erased superblocks does not wait for a quantum. Test: `tests/formulas/evenness.rs`.
 
 /// Size and sharpness of bursts.
@@ -27,7 +27,6 @@ pub struct Bursts {
 
 impl Bursts {
     /// No burst yet.
-    #[must_use]
     pub fn new(quantum: Quantum) -> Self {
         Self { quantum, saved_pages: 0, allowed_page_percents: 0 }
     }
@@ -59,7 +58,6 @@ impl Bursts {
 
     /// Whether the host may write although a burst goes on.
     #[inline]
-    #[must_use]
     pub fn admits(&self) -> bool {
         self.allowed_page_percents > 0
     }

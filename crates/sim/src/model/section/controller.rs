@@ -17,7 +17,7 @@ section! {
         pub processors: Option<Sourced<u32>> [1, 64],
         /// Time of a read in the controller's pipeline without occupying it; absent: none.
         pub read_latency_ns: Option<Sourced<u64>> [0, HOUR_NS],
-        /// The same of any other command; absent: none.
+        /// Time of any other command in the pipeline; absent: none.
         pub write_latency_ns: Option<Sourced<u64>> [0, HOUR_NS],
         /// Largest addition to these, drawn at random for each command; absent: none.
         pub latency_spread_ns: Option<Sourced<u64>> [0, HOUR_NS],

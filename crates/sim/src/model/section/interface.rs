@@ -1,12 +1,11 @@
-//! `[interface]` and `[read_cache]`: the path between host and drive, and DRAM for reads.
+//! `[interface]`: the path between host and drive.
 
 mod placement;
 
 use serde::Deserialize;
 
-use crate::firmware::read_cache::WAYS;
 use crate::ftl::placement::HANDLES_MAX;
-use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
 use crate::host::coalescing::Coalescing;
 use crate::host::limits::InterfaceLimits;
@@ -56,14 +55,6 @@ pub enum InterfaceKind {
     Sata,
     /// Several queues, data in both directions at once.
     Nvme,
-}
-
-section! {
-    /// DRAM that caches reads.
-    pub struct ReadCacheModel {
-        /// Its size.
-        pub bytes: Sourced<u64>,
-    }
 }
 
 fn value(optional: Option<&Sourced<u32>>, absent: u32) -> u32 {
@@ -152,18 +143,5 @@ impl Interface {
             return check.fail("interface.queues", queues, rule);
         }
         Ok(())
-    }
-}
-
-impl ReadCacheModel {
-    /// Its size in pages.
-    pub(in crate::model) fn resolve(
-        &self,
-        check: &CrossCheck<'_>,
-        geometry: &Geometry,
-    ) -> Result<u32, ModelError> {
-        let page_bytes = u64::from(geometry.page_bytes);
-        check.within("read_cache.bytes", self.bytes.value, WAYS as u64 * page_bytes, 1 << 40)?;
-        Ok((self.bytes.value / page_bytes) as u32)
     }
 }

@@ -1,20 +1,19 @@
 //! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
 //! program, page register, spread; the rest has files of its own.
 
-mod aging;
-
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
 use crate::model::check::CrossCheck;
 use crate::model::schema::{HOUR_NS, TB_PER_S, section};
 use crate::model::{ModelError, Sourced};
 use crate::nand::SuspendLimits;
+use crate::nand::aging::past::{Effects, Past};
+use crate::nand::aging::retry::RetrySection;
+use crate::nand::aging::wear::WearSection;
 use crate::nand::moves::MovesByPlane;
 use crate::nand::pages::{KindTimes, PageTimes, mean};
 use crate::nand::spread::SpreadPercent;
 use crate::nand::{NandFeatures, NandTiming};
-
-pub use aging::{AgeModel, RetryModel, WearModel};
 
 section! {
     /// The NAND array.
@@ -58,11 +57,11 @@ section! {
         /// Suspension of programs and erases for host reads; absent: reads wait.
         pub suspend: Option<SuspendModel>,
         /// Repeated senses of worn and old pages; absent: one sense is enough.
-        pub retry: Option<RetryModel>,
+        pub retry: Option<RetrySection>,
         /// Blocks and layers take times of their own; absent: all take the same.
         pub spread: Option<SpreadModel>,
         /// Programs and erases of worn blocks take other times; absent: they take those of new ones.
-        pub wear: Option<WearModel>,
+        pub wear: Option<WearSection>,
     }
 }
 
@@ -178,9 +177,13 @@ impl CrossCheck<'_> {
             suspend: nand.suspend.as_ref().map(SuspendModel::limits),
             cache_program: nand.cache_program.as_ref().is_some_and(|on| on.value),
             page_register: nand.page_register.as_ref().is_some_and(|on| on.value),
-            retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
+            retry: nand
+                .retry
+                .as_ref()
+                .map(|retry| retry.resolve(self, self.longest_read_ns()))
+                .transpose()?,
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
-            wear: nand.wear.as_ref().map(Self::wear_drift),
+            wear: nand.wear.as_ref().map(WearSection::resolve),
             past: self.past()?,
             independent_planes: self.independent_planes(geometry.unit_pages)?,
             slc: None,
@@ -191,6 +194,24 @@ impl CrossCheck<'_> {
                 .map(|spread| self.spread(spread, row_units))
                 .transpose()?,
         })
+    }
+
+    /// The past of the blocks and of their data.
+    fn past(&self) -> Result<Past, ModelError> {
+        let NandModel { retry, wear, .. } = &self.model.nand;
+        let retry = retry.as_ref();
+        let counts_reads = |retry: &RetrySection| {
+            retry.per_kiloread_ppb.is_some() || retry.reclaim_reads.is_some()
+        };
+        let effects = Effects {
+            retry: retry.is_some(),
+            reads: retry.is_some_and(counts_reads),
+            wear: wear.is_some(),
+        };
+        let age = self.model.age.as_ref().map(|age| age.resolve(self, effects));
+        let past = age.transpose()?.unwrap_or_default();
+        let initial_cycles = retry.map_or(0, |retry| retry.initial_cycles.value);
+        Ok(Past { cycles: initial_cycles + past.cycles, ..past })
     }
 
     /// Reads for collection, where the planes of a unit do not sense together.

@@ -9,7 +9,37 @@
 //! corrects as much again as the first; a sense costs tR and no transfer of its own. Tests:
 //! `tests/device/nand.rs`, `tests/device/aging.rs`.
 
-const HOUR_NS: u64 = 3_600_000_000_000;
+use base::facts::Sourced;
+
+use super::past::{CYCLES_MAX, READS_MAX};
+use crate::model::schema::{Check, HOUR_NS, ModelError, section};
+
+/// All bits wrong.
+const ALL_PPB: u64 = 1_000_000_000;
+
+section! {
+    /// Wear, retention and read retry; rates in wrong bits per 10^9.
+    pub struct RetrySection {
+        /// Initial cycles of every block.
+        pub initial_cycles: Sourced<u32> [0, CYCLES_MAX],
+        /// Error rate of a fresh page in an unworn block.
+        pub fresh_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition for 1,000 cycles.
+        pub per_kilocycle_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition for a day in an unworn block.
+        pub per_day_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition to that for 1,000 cycles.
+        pub per_day_per_kilocycle_ppb: Sourced<u64> [0, ALL_PPB],
+        /// The addition for 1,000 reads of the block since its data was written; absent: none.
+        pub per_kiloread_ppb: Option<Sourced<u64>> [0, ALL_PPB],
+        /// Reads of a block after which its superblock moves; absent: it stays.
+        pub reclaim_reads: Option<Sourced<u32>> [1, READS_MAX],
+        /// Error rate that one sense corrects.
+        pub corrected_ppb: Sourced<u64> [1, ALL_PPB],
+        /// Most further senses.
+        pub retries_max: Sourced<u32> [1, 1_000],
+    }
+}
 
 /// Growth and correction of errors; rates in wrong bits per 10^9.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -32,15 +62,38 @@ pub struct ErrorGrowth {
     pub retries_max: u32,
 }
 
+impl RetrySection {
+    /// The growth of errors of a drive whose longest sense takes this time.
+    pub(crate) fn resolve(
+        &self,
+        check: &Check<'_>,
+        longest_read_ns: u64,
+    ) -> Result<ErrorGrowth, ModelError> {
+        let senses = 1 + u64::from(self.retries_max.value);
+        if longest_read_ns.saturating_mul(senses) > HOUR_NS {
+            let rule = "with every retry, a read of nand.read_ns and of each kind of page must end within an hour";
+            return check.fail("nand.retry.retries_max", self.retries_max.value, rule);
+        }
+        Ok(ErrorGrowth {
+            fresh_ppb: self.fresh_ppb.value,
+            per_kilocycle_ppb: self.per_kilocycle_ppb.value,
+            per_day_ppb: self.per_day_ppb.value,
+            per_day_per_kilocycle_ppb: self.per_day_per_kilocycle_ppb.value,
+            per_kiloread_ppb: self.per_kiloread_ppb.as_ref().map_or(0, |rate| rate.value),
+            reclaim_reads: self.reclaim_reads.as_ref().map(|limit| limit.value),
+            corrected_ppb: self.corrected_ppb.value,
+            retries_max: self.retries_max.value,
+        })
+    }
+}
+
 impl ErrorGrowth {
     /// Whether reads of blocks have an effect.
-    #[must_use]
     pub fn counts_reads(&self) -> bool {
         self.per_kiloread_ppb > 0 || self.reclaim_reads.is_some()
     }
 
     /// Number of senses of a page.
-    #[must_use]
     pub fn senses(&self, cycles: u32, age_ns: u64, reads: u32) -> u64 {
         let cycles = u64::from(cycles);
         let worn = |ppb: u64| ppb.saturating_mul(cycles) / 1000;

@@ -5,6 +5,21 @@
 //! Simplifications: linear in cycles; a program takes at least half the time of a new block, an erase at most ten
 //! times as long. Test: `tests/device/aging.rs`.
 
+use base::facts::Sourced;
+
+use crate::model::schema::section;
+
+section! {
+    /// Times of worn blocks; change per 1,000 cycles, in thousandths of the time of a
+    /// new block.
+    pub struct WearSection {
+        /// Reduction of a program.
+        pub program_less_per_kilocycle_permille: Sourced<u64> [0, 1_000],
+        /// Increase of an erase.
+        pub erase_more_per_kilocycle_permille: Sourced<u64> [0, 10_000],
+    }
+}
+
 const PROGRAM_MIN_PERMILLE: u64 = 500;
 const ERASE_MAX_PERMILLE: u64 = 10_000;
 
@@ -17,9 +32,18 @@ pub struct WearDrift {
     pub erase_more_permille: u64,
 }
 
+impl WearSection {
+    /// The drift of times.
+    pub(crate) fn resolve(&self) -> WearDrift {
+        WearDrift {
+            program_less_permille: self.program_less_per_kilocycle_permille.value,
+            erase_more_permille: self.erase_more_per_kilocycle_permille.value,
+        }
+    }
+}
+
 impl WearDrift {
     /// Time of a program after a number of cycles, if it takes `new_ns` in a new block.
-    #[must_use]
     pub fn program_ns(&self, new_ns: u64, cycles: u32) -> u64 {
         let less = self.program_less_permille * u64::from(cycles) / 1000;
         let permille = 1000_u64.saturating_sub(less).max(PROGRAM_MIN_PERMILLE);
@@ -27,7 +51,6 @@ impl WearDrift {
     }
 
     /// Time of an erase after a number of cycles, if it takes `new_ns` for a new block.
-    #[must_use]
     pub fn erase_ns(&self, new_ns: u64, cycles: u32) -> u64 {
         let more = self.erase_more_permille * u64::from(cycles) / 1000;
         (new_ns * (1000 + more).min(ERASE_MAX_PERMILLE)).div_ceil(1000)
