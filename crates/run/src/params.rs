@@ -71,6 +71,12 @@ impl Params {
         self.set.contains(&name)
     }
 
+    /// Whether the test has this parameter.
+    #[must_use]
+    pub fn declares(&self, name: &str) -> bool {
+        self.values.iter().any(|(known, _)| *known == name)
+    }
+
     /// The value of a declared parameter.
     ///
     /// # Errors
@@ -186,6 +192,22 @@ impl Params {
                 shortened(part.trim())
             ))),
             None => Ok(values),
+        }
+    }
+
+    /// A list of some of these words.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for another word, and as [`Params::list`].
+    pub fn words(&self, name: &str, known: &[&str]) -> Result<Vec<String>, RunError> {
+        let words: Vec<String> = self.list(name)?;
+        match words.iter().find(|word| !known.contains(&word.as_str())) {
+            None => Ok(words),
+            Some(word) => Err(RunError::Usage(format!(
+                "`--set {name}={}` has `{word}`; expected some of {}",
+                self.text(name),
+                known.join(", ")
+            ))),
         }
     }
 

@@ -38,31 +38,34 @@ pub(crate) trait Key {
     /// [`RunError::Usage`] for other text, or a value that is impossible at this site.
     fn read(reading: Reading<'_>) -> Result<Self::Value, RunError>;
 
-    /// The value in `run.json`.
-    fn entry(value: &Self::Value) -> Value;
+    /// The value in `run.json`; a form with other or more entries has [`Key::entries`] of its own.
+    fn entry(_: &Self::Value) -> Value {
+        Value::Null
+    }
 
-    /// Its name in `run.json`.
-    fn entry_name(name: &str) -> String {
-        if name.ends_with(Self::UNIT) { name.to_owned() } else { format!("{name}{}", Self::UNIT) }
+    /// Names and values in `run.json`.
+    fn entries(name: &str, value: &Self::Value) -> Vec<(String, Value)> {
+        let end = if name.ends_with(Self::UNIT) { "" } else { Self::UNIT };
+        vec![(format!("{name}{end}"), Self::entry(value))]
     }
 }
 
 /// Declares the settings of a test: `field: Form = parameter;`. Writes the struct, its parameters in this order
-/// (`PARAMS`), and [`Keys`](crate::suite::Keys). `with` names a second parameter that the form reads.
+/// (`PARAMS`), and [`Keys`](crate::suite::Keys). `with` names further parameters that the form reads.
 macro_rules! settings {
     (
         $(#[$doc:meta])*
-        struct $Settings:ident {
-            $($(#[$field_doc:meta])* $field:ident: $form:ty = $param:expr $(, with $more:expr)?);+ $(;)?
+        $visible:vis struct $Settings:ident {
+            $($(#[$field_doc:meta])* $field:ident: $form:ty = $param:expr $(, with $($more:expr),+)?);+ $(;)?
         }
     ) => {
         $(#[$doc])*
-        struct $Settings {
+        $visible struct $Settings {
             $($(#[$field_doc])* $field: <$form as $crate::suite::keys::Key>::Value,)+
         }
 
         impl $Settings {
-            const PARAMS: &'static [$crate::params::Param] = &[$($param $(, $more)?),+];
+            $visible const PARAMS: &'static [$crate::params::Param] = &[$($param $(, $($more),+)?),+];
         }
 
         impl $crate::suite::Keys for $Settings {
@@ -80,7 +83,7 @@ macro_rules! settings {
 
             fn config(&self) -> $crate::suite::Config {
                 use $crate::suite::keys::Key;
-                [$((<$form>::entry_name($param.name), <$form>::entry(&self.$field))),+].into()
+                [$(<$form as Key>::entries($param.name, &self.$field)),+].into_iter().flatten().collect()
             }
         }
     };
@@ -89,6 +92,9 @@ pub(crate) use settings;
 
 /// A length of time, from 1 s to 30 days.
 pub(crate) enum Duration {}
+
+/// The length of a pause, up to 30 days.
+pub(crate) enum Pause {}
 
 /// The lengths of pauses, in order.
 pub(crate) enum Pauses {}
@@ -123,6 +129,19 @@ impl Key for Duration {
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
         params.duration(name)
+    }
+
+    fn entry(value: &Nanos) -> Value {
+        steps::seconds(*value).into()
+    }
+}
+
+impl Key for Pause {
+    type Value = Nanos;
+    const UNIT: &'static str = "_s";
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
+        params.pause(name)
     }
 
     fn entry(value: &Nanos) -> Value {
@@ -179,6 +198,23 @@ impl Key for QueueDepth {
     fn entry(value: &u32) -> Value {
         (*value).into()
     }
+}
+
+/// The depth of two jobs at once; only the default, 256, adapts to a target with a lower limit.
+pub(crate) fn depth_of_two(
+    Reading { name, params, site, .. }: Reading<'_>,
+    jobs: &str,
+) -> Result<u32, RunError> {
+    let depth = match params.is_set(name) {
+        true => params.queue_depth(name)?,
+        false => params.queue_depth(name)?.min(site.limits.queue_depth_max),
+    };
+    if depth >= 2 {
+        return Ok(depth);
+    }
+    Err(RunError::Usage(format!(
+        "a queue depth of {depth} has no room for {jobs} at once; expected at least 2 (--set {name}=)"
+    )))
 }
 
 impl Key for Count {

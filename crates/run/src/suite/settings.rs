@@ -6,7 +6,7 @@ use super::site::Site;
 use crate::error::RunError;
 use crate::params::Params;
 
-/// The keys of a test: its parameters, read once for a site. Most tests declare them by
+/// The keys of a test: its parameters, read once for a site. Tests declare them by
 /// [`settings!`](super::keys::settings).
 pub(crate) trait Keys: Sized {
     /// Reads the parameters.

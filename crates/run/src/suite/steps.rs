@@ -5,7 +5,7 @@ use load::{Composite, Mix, Order, Pacing, Shares, Sizes, Workload};
 use serde_json::Value;
 use target::{Past, Rest};
 
-use super::procedure::{Action, Config, PhaseSpec, Step};
+use super::procedure::{Action, PhaseSpec, Step};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::recorder::Zones;
@@ -202,8 +202,8 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// Entries of a resolved configuration.
-pub(crate) fn config<const N: usize>(entries: [(&str, Value); N]) -> Config {
-    entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+pub(crate) fn entries<const N: usize>(entries: [(&str, Value); N]) -> Vec<(String, Value)> {
+    entries.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// A time in whole seconds, for configurations.

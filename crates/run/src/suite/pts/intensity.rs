@@ -20,14 +20,15 @@ use result::schema::{Mark, Table, TableRow};
 use result::stats::findings::{count, time};
 use result::stats::latency;
 use result::stats::steady::PTS_ROUNDS_MAX;
+use serde_json::Value;
 
 use super::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use super::{Common, SIMULATED_SHORTEN};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Chart, Computed, Conditions, Config, Figures, Measured, Notes, Part, PhaseSpec, Site, Step,
-    rates, steps,
+    Chart, Computed, Conditions, Figures, Measured, Notes, Part, PhaseSpec, Site, Step, rates,
+    steps,
 };
 
 /// Threads, and queue depths of each.
@@ -113,7 +114,7 @@ impl Variation {
         let outstanding = products(site.limits.queue_depth_max);
         let deepest = outstanding.first().copied().unwrap_or(1);
         let shorten = SIMULATED_SHORTEN;
-        let common = Common::without_precondition(params, site, shorten, deepest, notes)?;
+        let common = Common::of(params, site, shorten, deepest, notes)?;
         if deepest < COUNTS[6] * COUNTS[6] {
             notes.push(format!(
                 "points of more than {deepest} outstanding commands are not supported: the target takes {} \
@@ -135,13 +136,14 @@ impl Variation {
         })
     }
 
-    pub(crate) fn config(&self) -> Config {
-        let own = steps::config([
+    /// The settings in the form of `run.json`.
+    pub(crate) fn entries(&self) -> Vec<(String, Value)> {
+        let own = steps::entries([
             ("block_bytes", self.access.block_bytes.into()),
             ("read_percent", self.access.read_percent.into()),
             ("outstanding", self.outstanding.clone().into()),
         ]);
-        self.common.config().into_iter().chain(own).collect()
+        self.common.entries().into_iter().chain(own).collect()
     }
 
     pub(crate) fn steps(&self, site: &Site<'_>) -> Vec<Step> {

@@ -11,13 +11,13 @@ use result::schema::{Finding, Mark, TableRow};
 use result::stats::findings::percent;
 use result::stats::steady::PTS_ROUNDS_MAX;
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Count, Duration, settings};
 use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Computed, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry,
-    Site, Step, TestSettings, rates, steps,
+    Chapter, Computed, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -28,13 +28,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Pts,
     place: 5,
     writes: true,
-    params: &[
-        pts::SHORTEN,
-        pts::PRECONDITION,
-        pts::QUEUE_DEPTH,
-        Param { name: "burst", default: "5s", help: "writing in each cycle" },
-        Param { name: "cycles", default: "12", help: "cycles for each length of pause" },
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &[],
@@ -50,29 +44,12 @@ fn burst_name(pause_s: u64) -> String {
     format!("wait{pause_s}")
 }
 
-/// Bursts and their number, after rounds until the drive is steady.
-struct Settings {
-    common: Common,
-    burst: Nanos,
-    cycles: u32,
-}
-
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let queue_depth = params.queue_depth("queue_depth")?;
-        Ok(Self {
-            common: Common::read(params, site, queue_depth, notes)?,
-            burst: params.duration("burst")?,
-            cycles: params.count("cycles")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        let own = steps::config([
-            ("burst_s", steps::seconds(self.burst).into()),
-            ("cycles", self.cycles.into()),
-        ]);
-        self.common.config().into_iter().chain(own).collect()
+settings! {
+    /// Bursts and their number, after rounds until the drive is steady.
+    struct Settings {
+        common: Common = pts::SHORTEN, with pts::PRECONDITION, pts::QUEUE_DEPTH;
+        burst: Duration = Param::new("burst", "5s", "writing in each cycle");
+        cycles: Count = Param::new("cycles", "12", "cycles for each length of pause");
     }
 }
 

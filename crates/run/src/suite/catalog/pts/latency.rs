@@ -6,14 +6,13 @@
 
 use load::Order;
 
-use crate::error::RunError;
-use crate::params::Params;
+use crate::suite::keys::settings;
 use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings,
+    Chapter, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site, Step,
+    TestSettings,
 };
 
 /// The test.
@@ -24,7 +23,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Pts,
     place: 3,
     writes: true,
-    params: &[pts::SHORTEN, pts::PRECONDITION],
+    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &[],
@@ -39,23 +38,17 @@ fn cells() -> Vec<Cell> {
     matrix::cells(&READ_PERCENTS, &BLOCKS)
 }
 
-/// The settings of the specification, which leaves no choice.
-struct Settings(Common);
-
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Common::read(params, site, 1, notes).map(Self)
-    }
-
-    fn config(&self) -> Config {
-        self.0.config()
+settings! {
+    /// The settings of the specification, which leaves no choice.
+    struct Settings {
+        common: Common = pts::SHORTEN, with pts::PRECONDITION;
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let settled = until_steady(tracked);
-        matrix::steps_of(&self.0, (&cells(), &Order::Uniform), settled, site, notes)
+        matrix::steps_of(&self.common, (&cells(), &Order::Uniform), settled, site, notes)
     }
 
     fn figures(&self, measured: &Measured<'_>) -> Figures {
@@ -73,7 +66,7 @@ impl TestSettings for Settings {
             figures.metrics.insert(format!("{name}.latency_ns_mean"), mean(cell));
             figures.metrics.insert(format!("{name}.latency_ns_max"), max(cell));
         }
-        let conditions = self.0.conditions(measured);
+        let conditions = self.common.conditions(measured);
         let average = ("average", "PTS average latency (read/write mix)", "ns");
         figures.tables.push(matrix::table(average, &cells, &conditions, mean));
         let maximum = ("maximum", "PTS maximum latency (read/write mix)", "ns");

@@ -12,14 +12,16 @@ use result::marks::Reason;
 use result::schema::{Table, TableRow};
 use result::stats::findings::count;
 use result::stats::steady::{PTS_WINDOW, Window};
+use serde_json::Value;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Count, Key, Plain, QueueDepth, Reading, settings};
 use crate::suite::pts::rounds::of_rounds;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Computed, Config, Definition, Figures, Keys, Measured, Notes, Procedure,
-    ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Computed, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -30,12 +32,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     chapter: Chapter::Pts,
     place: 4,
     writes: true,
-    params: &[
-        Param { name: "step", default: "60s", help: "time for each point" },
-        Param { name: "steps_max", default: "360", help: "most points" },
-        Param { name: "span_writes", default: "4", help: "ends when the span is written so often" },
-        pts::QUEUE_DEPTH,
-    ],
+    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &[Chart::Curves { table: "steps", units: &["IOPS"], log_rows: false }],
@@ -46,40 +43,42 @@ const STEP: &str = "load";
 /// Writes of the span before steady state counts.
 const SPAN_WRITES_MIN: u64 = 2;
 
-/// Length, number and end of the steps.
-struct Settings {
-    /// The common settings; minutes are never shortened, and there is no precondition.
-    common: Common,
-    steps_max: u32,
-    /// Writes of the span at which the test ends.
-    span_writes: u64,
+settings! {
+    /// Length, number and end of the steps.
+    struct Settings {
+        step: StepTime = Param::new("step", "60s", "time for each point");
+        steps_max: Count = Param::new("steps_max", "360", "most points");
+        /// Writes of the span at which the test ends.
+        span_writes: Plain<u64> = Param::new(
+            "span_writes",
+            "4",
+            "ends when the span is written so often",
+        );
+        queue_depth: QueueDepth = pts::QUEUE_DEPTH;
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        let step = params.duration("step")?;
-        let steps_max = params.count("steps_max")?;
-        let span_writes = params.get("span_writes")?;
-        let queue_depth = params.queue_depth("queue_depth")?;
-        let common = Common { step, shorten: 1, precondition: 0, queue_depth };
-        Ok(Self { common, steps_max, span_writes })
+/// The time for a point, in ns in `run.json`.
+enum StepTime {}
+
+impl Key for StepTime {
+    type Value = Nanos;
+    const UNIT: &'static str = "_ns";
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
+        params.duration(name)
     }
 
-    fn config(&self) -> Config {
-        steps::config([
-            ("step_ns", self.common.step.0.into()),
-            ("steps_max", self.steps_max.into()),
-            ("span_writes", self.span_writes.into()),
-            ("queue_depth", self.common.queue_depth.into()),
-        ])
+    fn entry(value: &Nanos) -> Value {
+        value.0.into()
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let (depth, span_writes) = (self.common.queue_depth, self.span_writes);
+        let (depth, span_writes) = (self.queue_depth, self.span_writes);
         let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
-        let phases = vec![steps::for_time(STEP, workload, self.common.step)];
+        let phases = vec![steps::for_time(STEP, workload, self.step)];
         let is_settled = move |measured: &Measured<'_>| {
             is_written(measured, span_writes) || steady(measured).is_some()
         };
@@ -136,10 +135,13 @@ impl Settings {
         let mut written = 0.0;
         for (number, (iops, bytes)) in (1..).zip(iops.iter().zip(bytes)) {
             written += bytes;
-            let label = Nanos(self.common.step.0.saturating_mul(number)).to_string();
+            let label = Nanos(self.step.0.saturating_mul(number)).to_string();
             table.rows.push(TableRow { label, values: vec![Some(*iops), Some(written)] });
         }
-        table.conditions = self.common.conditions(measured);
+        // Minutes are never shortened, and there is no precondition.
+        let Self { step, queue_depth, .. } = *self;
+        let common = Common { step, shorten: 1, precondition: 0, queue_depth };
+        table.conditions = common.conditions(measured);
         table
     }
 }

@@ -105,15 +105,7 @@ impl Key for Kinds {
     type Value = Vec<String>;
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<String>, RunError> {
-        let kinds: Vec<String> = params.list(name)?;
-        match kinds.iter().find(|kind| !KINDS.contains(&kind.as_str())) {
-            None => Ok(kinds),
-            Some(kind) => Err(RunError::Usage(format!(
-                "`--set {name}={}` has `{kind}`; expected some of {}",
-                params.text(name),
-                KINDS.join(", ")
-            ))),
-        }
+        params.words(name, &KINDS)
     }
 
     fn entry(value: &Vec<String>) -> Value {
