@@ -47,7 +47,6 @@ pub struct Control {
 
 impl Control {
     /// The control of a disk with these words for people.
-    #[must_use]
     pub fn new(shared: Arc<Shared>, description: String, free_memory: FreeMemory) -> Self {
         Self { shared, description, snapshots: Mutex::default(), free_memory }
     }

@@ -86,7 +86,6 @@ pub struct Disk<T> {
 
 impl Shape {
     /// The units of a drive.
-    #[must_use]
     pub fn of(config: &Config) -> Self {
         Self {
             block_bytes: config.interface.logical_block_bytes,
@@ -100,7 +99,6 @@ impl Shape {
 impl<T> Disk<T> {
     /// A fresh drive with these contents, which must have its shape. The drive writes the data that they hold before
     /// anything else, in the order of addresses.
-    #[must_use]
     pub fn new(config: Config, contents: Contents) -> Self {
         let mut disk = Self::around(Simulated::new(config), contents);
         let Shape { capacity_bytes, page_bytes, .. } = *disk.shape();
@@ -165,7 +163,6 @@ impl<T> Disk<T> {
     }
 
     /// The drive.
-    #[must_use]
     pub fn drive(&self) -> &Simulated {
         &self.drive
     }
@@ -176,19 +173,16 @@ impl<T> Disk<T> {
     }
 
     /// The units of the drive.
-    #[must_use]
     pub fn shape(&self) -> &Shape {
         self.contents.shape()
     }
 
     /// The data.
-    #[must_use]
     pub fn contents(&self) -> &Contents {
         &self.contents
     }
 
     /// The account.
-    #[must_use]
     pub fn books(&self) -> &Books {
         &self.books
     }
@@ -199,13 +193,11 @@ impl<T> Disk<T> {
     }
 
     /// The account of this moment.
-    #[must_use]
     pub fn totals(&self) -> Totals {
         self.books.totals(self.drive.telemetry(), self.drive.now())
     }
 
     /// Bytes of older data that a cut may bring back.
-    #[must_use]
     pub fn volatile_bytes(&self) -> u64 {
         self.volatile.as_ref().map_or(0, Volatile::bytes)
     }
@@ -235,7 +227,6 @@ impl<T> Disk<T> {
     }
 
     /// These bytes in extents, at most `most`; empty outside the disk.
-    #[must_use]
     pub fn extents(&self, bytes: Range<u64>, most: usize) -> Vec<Extent> {
         let end = bytes.end.min(self.shape().capacity_bytes);
         self.contents.extents(bytes.start.min(end)..end, most)
@@ -393,7 +384,6 @@ impl<T> Disk<T> {
     }
 
     /// Number of requests that are not finished.
-    #[must_use]
     pub fn outstanding(&self) -> usize {
         self.waiting.len() + self.jobs.len() - self.free_tags.len()
     }
@@ -432,7 +422,6 @@ impl<T> Disk<T> {
     }
 
     /// Time of the next event in the drive, or `None` if nothing happens without a request.
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         self.drive.next_event()
     }

@@ -106,7 +106,6 @@ impl Mounted {
     }
 
     /// The file.
-    #[must_use]
     pub fn file(&self) -> PathBuf {
         self.directory.join(FILE_NAME)
     }

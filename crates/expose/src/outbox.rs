@@ -54,7 +54,6 @@ pub struct Outbox {
 
 impl Outbox {
     /// An empty one.
-    #[must_use]
     pub fn new(stream: Stream, agreed: Agreed) -> Self {
         let (work, room) = Default::default();
         Self { stream, agreed, state: Mutex::default(), work, room }

@@ -87,7 +87,6 @@ impl Server {
     }
 
     /// The address.
-    #[must_use]
     pub fn address(&self) -> Address {
         self.listener.address()
     }

@@ -78,7 +78,6 @@ pub struct Shared {
 
 impl Shared {
     /// A disk whose clock begins to run.
-    #[must_use]
     pub fn new(disk: Disk<Token>, pace: Pace) -> Self {
         let clock = match pace {
             Pace::Fast => None,
@@ -97,19 +96,16 @@ impl Shared {
     }
 
     /// The pace of its clock.
-    #[must_use]
     pub fn pace(&self) -> Pace {
         self.pace
     }
 
     /// The disk after the end of all threads that used it.
-    #[must_use]
     pub fn into_disk(self) -> Disk<Token> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).disk
     }
 
     /// Lateness of the answers, in ns of the machine; empty on the fast clock.
-    #[must_use]
     pub fn lateness(&self) -> Histogram {
         locked(&self.lateness).clone()
     }

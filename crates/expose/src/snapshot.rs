@@ -77,7 +77,6 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Bytes of data in it.
-    #[must_use]
     pub fn data_bytes(&self) -> u64 {
         self.contents.pages() * self.contents.shape().page_bytes
     }

@@ -66,7 +66,6 @@ pub enum Addresses {
 
 impl Addresses {
     /// The addresses of a checked workload; `seed` determines every random choice but the layout of ranks.
-    #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
         let random = || Rng::split(seed, "addresses");
         let (start, span_bytes) = (workload.span_offset_bytes, workload.span_bytes);

@@ -25,7 +25,6 @@ pub struct Generator {
 
 impl Generator {
     /// The commands of a workload that [`Workload::check`] has accepted.
-    #[must_use]
     pub fn new(workload: Workload, seed: u64) -> Self {
         let schedule = Schedule::new(workload.pacing, seed);
         Self::with(workload, seed, schedule)
@@ -34,7 +33,6 @@ impl Generator {
     /// The same commands in as many parts as there are workers, each with its own addresses and its
     /// share of the depth, of the rate and of the limit. One part if only one worker keeps the
     /// meaning of the workload: blocks in LBA order, or a depth of 1.
-    #[must_use]
     pub fn shares(workload: &Workload, seed: u64, workers: u32) -> Vec<Self> {
         const STRIDE: u64 = 0xd1b5_4a32_d192_ed03;
         let workers = if workload.order.is_independent() { workers } else { 1 };
@@ -56,21 +54,18 @@ impl Generator {
     }
 
     /// The description.
-    #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
     }
 
     /// Due time of the next command, from the start of the phase; `None` in a closed loop.
     #[inline]
-    #[must_use]
     pub fn due(&self) -> Option<Nanos> {
         self.schedule.as_ref().map(Schedule::due)
     }
 
     /// Number of due commands not yet issued before `end`, which counts from the start of the
     /// phase; 0 in a closed loop.
-    #[must_use]
     pub fn due_before(&self, end: Nanos) -> u64 {
         self.schedule.as_ref().map_or(0, |schedule| schedule.due_before(end))
     }

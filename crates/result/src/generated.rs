@@ -13,7 +13,6 @@ use crate::schema::RunFile;
 
 /// Every generated file: path from the top of the checkout, and content. The committed files have
 /// exactly this content.
-#[must_use]
 pub fn files() -> Vec<(&'static str, String)> {
     vec![
         ("schema/run.schema.json", schema_text(&schemars::schema_for!(RunFile))),

@@ -18,7 +18,6 @@ pub const RUN_ID_RULE: &str = "expected letters, digits, `.`, `_` and `-`, at mo
 
 /// Whether a text can be the id of a run, and thus a name in a library, in an address and on any
 /// file system. Every id that comes from elsewhere passes this before it becomes a name.
-#[must_use]
 pub fn is_run_id(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=ID_BYTES_MAX).contains(&text.len())
@@ -81,7 +80,6 @@ impl UtcTime {
 
 /// A wall-clock time in ns since the Unix epoch as RFC 3339 in UTC, e.g. `2026-11-21T03:15:00Z`;
 /// the fraction of a second is cut off.
-#[must_use]
 pub fn rfc3339(unix_ns: u64) -> String {
     let t = UtcTime::from_unix_ns(unix_ns);
     format!(
@@ -110,7 +108,6 @@ fn sanitise(text: &str, chars_max: usize) -> String {
 /// Names sort by their start in UTC; everything is `[a-z0-9-]`. The four hex digits come from all
 /// arguments and `salt`: give runs that may start in the same second different salts (a counter,
 /// the process id), and on `StoreError::RunExists` try again with the next one.
-#[must_use]
 pub fn run_id(
     started_unix_ns: u64,
     test: &str,

@@ -56,7 +56,6 @@ const ALIGNMENT: Bytes = Bytes(128 << 10);
 
 impl Floor {
     /// The deciding figure of a run, by its name in the metrics.
-    #[must_use]
     pub const fn metric(self) -> &'static str {
         match self {
             Self::MeanIops(_) => "iops_steady_mean",
@@ -66,7 +65,6 @@ impl Floor {
     }
 
     /// The meaning of "holds", in words.
-    #[must_use]
     pub fn in_words(self) -> String {
         match self {
             Self::MeanIops(iops) => format!("{iops} IOPS on average over steady state"),
@@ -76,7 +74,6 @@ impl Floor {
     }
 
     /// Whether a figure holds the floor.
-    #[must_use]
     pub fn holds(self, figure: f64) -> bool {
         match self {
             Self::MeanIops(iops) | Self::EverySecondIops(iops) => figure >= iops as f64,
@@ -130,7 +127,6 @@ pub struct Try {
 
 impl Try {
     /// The span of the run.
-    #[must_use]
     pub const fn span(&self) -> SpanRequest {
         SpanRequest::Bytes(Bytes(self.span_bytes))
     }
@@ -220,20 +216,17 @@ impl Search {
     }
 
     /// The most tries of the search.
-    #[must_use]
     pub fn tries_max(&self) -> u32 {
         // Both ends, then a bisection of what lies between them.
         2 + (self.spans_bytes.len() as u64 - 1).next_power_of_two().ilog2()
     }
 
     /// The try over the whole LBA space, which costs the most.
-    #[must_use]
     pub fn largest(&self) -> Try {
         self.try_at(0)
     }
 
     /// The performance that the drive must hold.
-    #[must_use]
     pub const fn floor(&self) -> Floor {
         self.question.floor
     }

@@ -66,13 +66,11 @@ impl Params {
     }
 
     /// Whether the user set a value, so that no other may replace it.
-    #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.set.contains(&name)
     }
 
     /// Whether the test has this parameter.
-    #[must_use]
     pub fn declares(&self, name: &str) -> bool {
         self.values.iter().any(|(known, _)| *known == name)
     }
@@ -90,7 +88,6 @@ impl Params {
     }
 
     /// The text of a declared parameter, as the user typed it.
-    #[must_use]
     pub fn text(&self, name: &str) -> String {
         self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, v)| v).to_owned()
     }

@@ -46,7 +46,6 @@ pub enum Idle {
 
 impl Idle {
     /// The remaining length of a pause.
-    #[must_use]
     pub fn pause_ns(self, recorded_ns: u64) -> u64 {
         match self {
             Self::Real => recorded_ns,

@@ -52,7 +52,6 @@ impl Layout {
     }
 
     /// Whole blocks in the span.
-    #[must_use]
     pub const fn blocks(&self) -> u64 {
         self.span_bytes / self.block_bytes as u64
     }

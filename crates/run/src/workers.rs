@@ -39,7 +39,6 @@ impl Placement {
     const ALL: [Self; 3] = [Self::Near, Self::Pinned, Self::Free];
 
     /// The word used on the command line and in result files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Near => "near",
@@ -80,7 +79,6 @@ impl Workers {
     pub const PLAIN: Self = Self { count: 1, placement: Placement::Near };
 
     /// Whether the thread that opened the target drives it as well.
-    #[must_use]
     pub fn is_plain(self) -> bool {
         self.count == 1 && !self.is_pinned()
     }

@@ -66,7 +66,6 @@ impl Orders {
 
 impl<T> Disk<T> {
     /// Whether the drive can lose its power.
-    #[must_use]
     pub fn is_cuttable(&self) -> bool {
         self.volatile.is_some()
     }
@@ -78,7 +77,6 @@ impl<T> Disk<T> {
     }
 
     /// Number of ordered cuts whose reports nobody has taken.
-    #[must_use]
     pub fn cuts_made(&self) -> usize {
         self.cut_orders.past.len()
     }

@@ -62,7 +62,6 @@ impl Volatile {
     pub const PAGE_BYTES: u64 = size_of::<u64>() as u64;
 
     /// An empty disk of this number of pages.
-    #[must_use]
     pub fn new(pages: u64) -> Self {
         Self { newest: vec![NOTHING; pages as usize], pages: BTreeMap::new(), changes: 0, bytes: 0 }
     }
@@ -83,19 +82,16 @@ impl Volatile {
     }
 
     /// Number of pages of the disk.
-    #[must_use]
     pub fn disk_pages(&self) -> u64 {
         self.newest.len() as u64
     }
 
     /// Number of changes so far: a flush that is sent now makes them certain.
-    #[must_use]
     pub fn mark(&self) -> u64 {
         self.changes
     }
 
     /// Bytes of older data.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -44,7 +44,6 @@ pub struct Turn<'a> {
 
 impl Shared {
     /// The turn, or `None` if somebody has it, and on the fast clock, which needs no timekeeper.
-    #[must_use]
     pub fn take_turn(&self) -> Option<Turn<'_>> {
         let is_free = self.pace != Pace::Fast && !self.is_kept.swap(true, Ordering::SeqCst);
         is_free.then(|| Turn {
@@ -122,7 +121,6 @@ impl Drop for Turn<'_> {
 
 impl Turn<'_> {
     /// Whether the time of the next event has come, or somebody has used the disk.
-    #[must_use]
     pub fn is_due(&self) -> bool {
         Instant::now() >= self.next || self.shared.is_rung.load(Ordering::SeqCst)
     }

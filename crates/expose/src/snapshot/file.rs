@@ -232,7 +232,6 @@ impl Saved {
     }
 
     /// The account that the file gives of itself.
-    #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -114,7 +114,6 @@ pub enum AfterText {
 
 impl AfterText {
     /// Their names.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         match self {
             Self::One(name) => std::slice::from_ref(name),

@@ -25,13 +25,11 @@ impl ExportFormat {
     pub const ALL: [Self; 3] = [Self::Iolog, Self::Msr, Self::Blkparse];
 
     /// Whether its streams have their own addresses, like the disks of MSR.
-    #[must_use]
     pub const fn has_volumes(self) -> bool {
         matches!(self, Self::Msr)
     }
 
     /// The word on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Iolog => "iolog",

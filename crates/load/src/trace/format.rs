@@ -58,13 +58,11 @@ impl Format {
     }
 
     /// The word on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
     /// Whether the user must name its columns ([`CsvSpec`]).
-    #[must_use]
     pub fn needs_columns(self) -> bool {
         matches!(self.0.reader, Reader::Columns(_))
     }
@@ -152,7 +150,6 @@ impl Format {
 
     /// The parser of a text format, or `None` if the format is binary, or the user named no
     /// columns.
-    #[must_use]
     pub fn lines(self, options: &FormatOptions) -> Option<Box<dyn LineFormat>> {
         match self.0.reader {
             Reader::Lines(parser) => {

@@ -122,7 +122,6 @@ pub struct Ordered {
 
 impl Ordered {
     /// Sorts the I/Os of `raw`, limited to those of `streams`; `source` describes the trace.
-    #[must_use]
     pub fn new(raw: Box<dyn RawSource>, source: String, streams: StreamSet) -> Self {
         Self {
             clock: Clock::new(raw, None),

@@ -21,7 +21,6 @@ pub enum Origin {
 
 impl Origin {
     /// The word in every display of a trace.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",

@@ -82,7 +82,6 @@ impl Synth {
     }
 
     /// Number of I/Os of the whole trace.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }

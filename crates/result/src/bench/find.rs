@@ -49,7 +49,6 @@ pub fn scan(library: &Path) -> Result<Vec<Found>, StoreError> {
 }
 
 /// The run in a directory, or `None` if it has no file of a run.
-#[must_use]
 pub fn scan_one(path: &Path) -> Option<Found> {
     let files = FILES.map(|(file, _)| fs::metadata(path.join(file)).ok());
     if files.iter().all(Option::is_none) {

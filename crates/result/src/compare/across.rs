@@ -29,7 +29,6 @@ impl Across {
     pub const NAMES: [&'static str; 5] = ["spare", "span", "drive", "firmware", "host"];
 
     /// The word of the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }

@@ -25,7 +25,6 @@ pub struct Repeated {
 }
 
 /// The figures that all of these runs have, in the order of the catalogue.
-#[must_use]
 pub fn repeated(runs: &[&Run], seed: u64) -> Vec<Repeated> {
     let of = |metric: String| {
         let value = |run: &&Run| run.metrics.get(&metric).copied().flatten();

@@ -43,7 +43,6 @@ pub struct Sheet {
 
 impl Sheet {
     /// The refusal of a sheet whose drive has no name.
-    #[must_use]
     pub fn without_name(&self) -> ImportError {
         let files = self.files.join(", ");
         ImportError::Usage(format!("{files}: no name of a drive in it; give one with --drive NAME"))

@@ -15,7 +15,6 @@ pub struct Drawn {
 }
 
 /// Mean power of a row in watts, from the meter or else from the drive; `None` if there is neither.
-#[must_use]
 pub fn watts(row: &SecondRow) -> Option<f64> {
     row.power_uw_mean.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
 }
@@ -27,13 +26,11 @@ fn own_watts(row: &SecondRow) -> Option<f64> {
 }
 
 /// Highest reading of a row in watts.
-#[must_use]
 pub fn watts_max(row: &SecondRow) -> Option<f64> {
     row.power_uw_max.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
 }
 
 /// The power over these rows, or `None` without readings.
-#[must_use]
 pub fn drawn(rows: &[SecondRow]) -> Option<Drawn> {
     let known = || rows.iter().filter_map(|row| Some((row, watts(row)?)));
     let known_s: f64 = known().map(|(row, _)| seconds(row.duration_ns)).sum();

@@ -93,13 +93,11 @@ impl RunDir {
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The content of `run.json`.
-    #[must_use]
     pub fn run(&self) -> &Run {
         &self.run
     }

@@ -81,25 +81,21 @@ impl Feed {
     }
 
     /// The facts about the trace.
-    #[must_use]
     pub fn info(&self) -> TraceInfo {
         self.source.info()
     }
 
     /// The unreadable parts of it.
-    #[must_use]
     pub fn problems(&self) -> Problems {
         self.source.problems()
     }
 
     /// The changes and omissions so far.
-    #[must_use]
     pub fn changes(&self) -> Changes {
         self.changes
     }
 
     /// Whether a record had no queue depth.
-    #[must_use]
     pub fn depth_unknown(&self) -> bool {
         self.depth_unknown
     }

@@ -39,7 +39,6 @@ impl Outline {
 
 /// The figures of a plan whose phases have each run for a second. Their names are those of any run; their values mean
 /// nothing.
-#[must_use]
 pub fn figures(plan: &Plan, run: &Run) -> Figures {
     let (phases, rows): (_, Vec<_>) = plan.phases().map(|phase| second(&phase.name)).unzip();
     let run = Run { config: plan.procedure.config.clone(), phases, ..run.clone() };

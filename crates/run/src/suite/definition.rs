@@ -110,13 +110,11 @@ impl ReviewEntry {
     pub const PTS: Self = Self { review: Review::Pts, ..Self::FULL };
 
     /// A run of the quick review.
-    #[must_use]
     pub const fn quick(settings: &'static str) -> Self {
         Self { review: Review::Quick, settings, lost: LOST, ..Self::FULL }
     }
 
     /// The quick form of a test that no quick review contains, with what it does not tell.
-    #[must_use]
     pub const fn alone(settings: &'static str, lost: &'static str) -> Self {
         Self { review: Review::Alone, settings, lost, ..Self::FULL }
     }

@@ -77,7 +77,6 @@ impl Preparation {
     }
 
     /// Its word in results.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }

@@ -50,7 +50,6 @@ impl<T> Computed<T> {
     }
 
     /// The present value.
-    #[must_use]
     pub fn of(&self, measured: &Measured<'_>) -> T {
         (self.0)(measured)
     }
@@ -102,7 +101,6 @@ pub enum Step {
 
 impl Step {
     /// Its phases, each once.
-    #[must_use]
     pub fn phases(&self) -> &[PhaseSpec] {
         match self {
             Self::Phase(phase) | Self::Adapted { planned: phase, .. } => {
@@ -113,7 +111,6 @@ impl Step {
     }
 
     /// Largest number of times that each of its phases is done.
-    #[must_use]
     pub const fn rounds_max(&self) -> u32 {
         match self {
             Self::Phase(_) | Self::Adapted { .. } | Self::Chosen { .. } => 1,
@@ -122,7 +119,6 @@ impl Step {
     }
 
     /// Largest number of its phases that are done, or `None` for all of them.
-    #[must_use]
     pub const fn phases_max(&self) -> Option<u32> {
         match self {
             Self::Phase(_) | Self::Adapted { .. } | Self::Rounds { .. } => None,
@@ -179,7 +175,6 @@ pub enum Action {
 
 impl Action {
     /// The workloads that it issues at the same time or one after the other; none for other actions.
-    #[must_use]
     pub fn workloads(&self) -> Vec<&Workload> {
         match self {
             Self::Load { workload, .. } => vec![workload],
@@ -191,7 +186,6 @@ impl Action {
 
 impl PhaseSpec {
     /// End of the phase.
-    #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
             Action::Purge
@@ -213,7 +207,6 @@ impl PhaseSpec {
     }
 
     /// Whether it destroys the data on the target.
-    #[must_use]
     pub fn is_destructive(&self) -> bool {
         match &self.action {
             Action::Purge

@@ -427,7 +427,6 @@ fn groups(meter: &Meter) -> Option<Table> {
 }
 
 /// The changes of a replay, in sentences for the reader of its result.
-#[must_use]
 pub fn remarks(feed: &crate::replay::Feed, spec: &ReplaySpec) -> Vec<String> {
     let changes = feed.changes();
     let block = Bytes(spec.block_bytes.into());

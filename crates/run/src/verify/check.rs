@@ -39,7 +39,6 @@ pub enum Finding {
 
 impl Finding {
     /// The word in results.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -54,7 +53,6 @@ impl Finding {
     }
 
     /// Whether a promise was broken.
-    #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Stale | Self::Lost | Self::Torn | Self::Misdirected | Self::Unreadable)
     }
@@ -86,7 +84,6 @@ pub struct Report {
 
 impl Report {
     /// Number of blocks without their promised content.
-    #[must_use]
     pub fn broken_blocks(&self) -> u64 {
         self.counts.iter().filter(|(finding, _)| finding.is_broken()).map(|(_, count)| count).sum()
     }

@@ -55,7 +55,6 @@ pub struct IosEnd {
 
 impl IosEnd {
     /// Enters rows and losses into the record of the run; the warnings say which rows are missing.
-    #[must_use]
     pub fn enter(self, choice: IosChoice, run: &mut Run) -> Vec<String> {
         run.ios = self.rows.map(|rows| schema::Ios { choice: choice.to_string(), rows });
         let total: u64 = self.lost.values().sum();
@@ -153,7 +152,6 @@ impl IosWriter {
     }
 
     /// Completes the file, which then has its name. All taps are gone by now.
-    #[must_use]
     pub fn finish(mut self) -> IosEnd {
         let _ = self.sender.send(Message::Finish);
         let panicked = || Written {

@@ -20,7 +20,6 @@ const FOUND_BYTES_MAX: usize = 40;
 
 impl Fault {
     /// The field `what` should be `expected`, but is `found`.
-    #[must_use]
     pub fn new(what: &'static str, expected: impl Into<Cow<'static, str>>, found: &[u8]) -> Self {
         let found = found[..found.len().min(FOUND_BYTES_MAX)].to_vec();
         Self { what, expected: expected.into(), found }

@@ -21,7 +21,6 @@ pub struct LineSource {
 
 impl LineSource {
     /// Reads lines of a format; `what` names the input in errors.
-    #[must_use]
     pub fn new(input: BoxedInput, what: &str, format: Box<dyn LineFormat>) -> Self {
         Self {
             what: what.to_owned(),

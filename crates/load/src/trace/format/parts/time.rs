@@ -38,7 +38,6 @@ impl TimeUnit {
     ];
 
     /// The word on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Seconds => "s",
@@ -51,7 +50,6 @@ impl TimeUnit {
     }
 
     /// Nanoseconds in one; `None` for dates, which are no count.
-    #[must_use]
     pub const fn unit_ns(self) -> Option<u64> {
         match self {
             Self::Seconds => Some(1_000_000_000),
