@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Result, Write};
 
 use expose::connection::Input;
-use expose::nbd::{Agreed, Command, DATA_BYTES_MAX, Export, negotiate};
+use expose::nbd::{Agreement, Command, DATA_BYTES_MAX, Export, negotiate};
 use expose::request::Action;
 
 /// A client that says these bytes and hears nothing.
@@ -38,7 +38,7 @@ pub(crate) fn serve(data: &[u8]) {
     };
     let mut client = Deaf(Cursor::new(data));
     let agreed = if first & 1 == 0 {
-        Agreed { structured: true, allocation: true }
+        Agreement { structured: true, allocation: true }
     } else {
         let Ok(Some(agreed)) = negotiate(&mut client, &export) else { return };
         agreed

@@ -11,8 +11,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::clock::Pace;
-use crate::nbd::{self, Agreed, Command, Export, NbdError};
-use crate::shared::{Shared, Token};
+use crate::nbd::{self, Agreement, Command, Export, NbdError};
+use crate::shared::{SharedDisk, Token};
 use crate::socket::Stream;
 use input::INPUT_BYTES;
 
@@ -25,7 +25,7 @@ const NEGOTIATION: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// [`NbdError`]: the client or its connection is broken.
-pub fn serve(stream: &mut Stream, export: &Export, shared: &Shared) -> Result<(), NbdError> {
+pub fn serve(stream: &mut Stream, export: &Export, shared: &SharedDisk) -> Result<(), NbdError> {
     stream.set_patience(Some(NEGOTIATION))?;
     let Some(agreed) = nbd::negotiate(stream, export)? else { return Ok(()) };
     stream.set_patience(None)?;
@@ -38,8 +38,8 @@ pub fn serve(stream: &mut Stream, export: &Export, shared: &Shared) -> Result<()
 fn serve_at_once(
     stream: &mut Stream,
     export: &Export,
-    agreed: Agreed,
-    shared: &Shared,
+    agreed: Agreement,
+    shared: &SharedDisk,
 ) -> Result<(), NbdError> {
     let mut input = Input::default();
     let mut replies = Vec::new();
@@ -52,7 +52,7 @@ fn serve_at_once(
     Ok(())
 }
 
-fn carry_out(batch: Vec<Command>, shared: &Shared, agreed: Agreed, out: &mut Vec<u8>) {
+fn carry_out(batch: Vec<Command>, shared: &SharedDisk, agreed: Agreement, out: &mut Vec<u8>) {
     shared.with(|disk| {
         for command in batch {
             match command {

@@ -21,8 +21,8 @@ pub use socket::{ControlServer, LINE_BYTES_MAX, serve_lines};
 
 use crate::disk::books::{Books, Counts, Totals};
 use crate::disk::cut::PowerCut;
-use crate::shared::Shared;
-use crate::snapshot::file::{self, Header, Replace, Saved};
+use crate::shared::SharedDisk;
+use crate::snapshot::file::{self, Header, Replace, SavedState};
 use crate::snapshot::{FileFault, Snapshot};
 
 /// Most snapshots at a time.
@@ -39,7 +39,7 @@ pub type FreeMemory = fn() -> Option<u64>;
 /// The control of a disk.
 #[derive(Debug)]
 pub struct Control {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     description: String,
     snapshots: Mutex<BTreeMap<String, Snapshot>>,
     free_memory: FreeMemory,
@@ -47,7 +47,7 @@ pub struct Control {
 
 impl Control {
     /// The control of a disk with these words for people.
-    pub fn new(shared: Arc<Shared>, description: String, free_memory: FreeMemory) -> Self {
+    pub fn new(shared: Arc<SharedDisk>, description: String, free_memory: FreeMemory) -> Self {
         Self { shared, description, snapshots: Mutex::default(), free_memory }
     }
 
@@ -286,7 +286,7 @@ impl Control {
     fn load(&self, path: &Path) -> Outcome {
         let path = absolute(path)?;
         let config = self.shared.with(|disk| disk.drive().config().clone());
-        let loaded = Saved::read(path, &config).and_then(|saved| {
+        let loaded = SavedState::read(path, &config).and_then(|saved| {
             let summary = summary(saved.header());
             self.shared.replace(|disk| saved.restore(disk)).map(|()| summary)
         });

@@ -157,7 +157,7 @@ impl Export {
 
 /// The outcome of a negotiation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Agreed {
+pub struct Agreement {
     /// Whether replies are structured.
     pub structured: bool,
     /// Whether the client may ask for `base:allocation`.
@@ -171,13 +171,13 @@ pub struct Agreed {
 pub fn negotiate<S: Read + Write>(
     stream: &mut S,
     export: &Export,
-) -> Result<Option<Agreed>, NbdError> {
+) -> Result<Option<Agreement>, NbdError> {
     let greeting = [GREETING_MAGIC.to_be_bytes(), OPTION_MAGIC.to_be_bytes()].concat();
     stream.write_all(&greeting)?;
     stream.write_all(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes())?;
     let flags = u32::from_be_bytes(take(stream)?);
     let with_zeroes = flags & u32::from(NO_ZEROES) == 0;
-    let mut talk = Negotiation { stream, export, with_zeroes, agreed: Agreed::default() };
+    let mut talk = Negotiation { stream, export, with_zeroes, agreed: Agreement::default() };
     for _ in 0..OPTIONS_MAX {
         match talk.answer_option()? {
             Next::Option => {}
@@ -203,7 +203,7 @@ struct Negotiation<'a, S> {
     stream: &'a mut S,
     export: &'a Export,
     with_zeroes: bool,
-    agreed: Agreed,
+    agreed: Agreement,
 }
 
 impl<S: Read + Write> Negotiation<'_, S> {
@@ -376,7 +376,7 @@ pub enum Command {
 
 /// The begin of what a client has sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub enum RequestState {
     /// A request needs so many bytes in all, and they are not there yet.
     Incomplete(usize),
     /// A request of so many bytes.
@@ -387,14 +387,14 @@ pub enum Parsed {
 ///
 /// # Errors
 /// [`NbdError::Magic`] and [`NbdError::TooLong`]: the end of the request is unknown.
-pub fn parse(input: &[u8], export: &Export, agreed: Agreed) -> Result<Parsed, NbdError> {
+pub fn parse(input: &[u8], export: &Export, agreed: Agreement) -> Result<RequestState, NbdError> {
     let mut fields = Fields(input);
     let header = (|| {
         let magic = fields.u32()?;
         Some((magic, fields.u16()?, fields.u16()?, fields.u64()?, fields.u64()?, fields.u32()?))
     })();
     let Some((magic, flags, command, cookie, offset, bytes)) = header else {
-        return Ok(Parsed::Incomplete(REQUEST_BYTES));
+        return Ok(RequestState::Incomplete(REQUEST_BYTES));
     };
     if magic != REQUEST_MAGIC {
         let (found, expected) = (u64::from(magic), u64::from(REQUEST_MAGIC));
@@ -406,12 +406,12 @@ pub fn parse(input: &[u8], export: &Export, agreed: Agreed) -> Result<Parsed, Nb
     }
     let whole_bytes = REQUEST_BYTES + data_bytes as usize;
     let Some(data) = fields.bytes(data_bytes as usize) else {
-        return Ok(Parsed::Incomplete(whole_bytes));
+        return Ok(RequestState::Incomplete(whole_bytes));
     };
     let in_one_piece = flags & command_flag::DONT_FRAGMENT != 0;
     let mark = Mark { cookie, offset, in_one_piece };
     let header = Header { mark, flags, command, bytes: u64::from(bytes) };
-    Ok(Parsed::Complete(whole_bytes, header.command(data, export, agreed)))
+    Ok(RequestState::Complete(whole_bytes, header.command(data, export, agreed)))
 }
 
 struct Header {
@@ -422,7 +422,7 @@ struct Header {
 }
 
 impl Header {
-    fn command(&self, data: &[u8], export: &Export, agreed: Agreed) -> Command {
+    fn command(&self, data: &[u8], export: &Export, agreed: Agreement) -> Command {
         if self.command == command::DISCONNECT {
             return Command::Disconnect;
         }
@@ -491,7 +491,7 @@ impl Header {
 }
 
 /// Appends the reply to a request of the disk.
-pub fn reply(out: &mut Vec<u8>, agreed: Agreed, mark: Mark, result: Result<&Answer, Fault>) {
+pub fn reply(out: &mut Vec<u8>, agreed: Agreement, mark: Mark, result: Result<&Answer, Fault>) {
     match result {
         Err(fault) if agreed.structured => {
             let error = [&errno(fault).to_be_bytes()[..], &0_u16.to_be_bytes()].concat();

@@ -15,7 +15,7 @@ use std::time::Instant;
 use base::Histogram;
 
 use crate::clock::{Clock, Pace};
-use crate::disk::{Disk, Finished};
+use crate::disk::{Disk, RequestResult};
 use crate::nbd::Mark;
 use crate::outbox::Outbox;
 use crate::request::{Answer, Fault, Request};
@@ -47,7 +47,7 @@ struct State {
     disk: Disk<Token>,
     clock: Option<Clock>,
     /// Finished requests, each of which is answered at its time.
-    due: VecDeque<Finished<Token>>,
+    due: VecDeque<RequestResult<Token>>,
 }
 
 /// The clock of the drive while somebody uses the disk.
@@ -61,7 +61,7 @@ enum Meanwhile {
 
 /// A disk with its clock.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedDisk {
     state: Mutex<State>,
     pace: Pace,
     /// The thread that keeps the time when nobody else does.
@@ -76,7 +76,7 @@ pub struct Shared {
     lateness: Mutex<Histogram>,
 }
 
-impl Shared {
+impl SharedDisk {
     /// A disk whose clock begins to run.
     pub fn new(disk: Disk<Token>, pace: Pace) -> Self {
         let clock = match pace {
@@ -165,7 +165,7 @@ impl Shared {
     }
 }
 
-fn answer(finished: Finished<Token>) {
+fn answer(finished: RequestResult<Token>) {
     if let Token::Reply(reply) = finished.token {
         reply(finished.result);
     }

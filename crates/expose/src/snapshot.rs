@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::contents::{Contents, ContentsError};
 use crate::disk::faults::Faults;
-use crate::disk::simulated::Simulated;
+use crate::disk::simulated::ExposedDrive;
 use crate::disk::volatile::Volatile;
 
 /// An error of a state file, in the words behind its name.
@@ -69,7 +69,7 @@ pub enum FileFault {
 /// A state of a disk without outstanding requests.
 #[derive(Debug)]
 pub struct Snapshot {
-    pub(crate) drive: Simulated,
+    pub(crate) drive: ExposedDrive,
     pub(crate) contents: Contents,
     pub(crate) volatile: Option<Volatile>,
     pub(crate) faults: Faults,

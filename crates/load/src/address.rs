@@ -26,11 +26,11 @@ use normal::Normal;
 use one_pass::OnePass;
 use partly_random::PartlyRandom;
 use sequential::Sequential;
-use shuffled::Shuffled;
+use shuffled::ShuffledOrder;
 use skewed::pareto::Pareto;
 use skewed::zipf::Zipf;
 use skewed::zones::Zones;
-use skewed::{Ranks, Skewed};
+use skewed::{Ranks, SkewedOrder};
 use streams::Streams;
 use stride::Stride;
 use uniform::Uniform;
@@ -47,13 +47,13 @@ pub enum Addresses {
     /// See [`Order::Composite`].
     Composite(CompositeBlocks),
     /// See [`Order::Shuffled`].
-    Shuffled(Shuffled),
+    Shuffled(ShuffledOrder),
     /// See [`Order::Streams`].
     Streams(Streams),
     /// See [`Order::Stride`].
     Stride(Stride),
     /// See [`Order::Zipf`], [`Order::Pareto`], [`Order::Zones`] and [`Order::ReadOnly`].
-    Skewed(Skewed),
+    Skewed(SkewedOrder),
     /// See [`Order::PartlyRandom`].
     PartlyRandom(PartlyRandom),
     /// See [`Order::Normal`].
@@ -71,7 +71,7 @@ impl Addresses {
         let (start, span_bytes) = (workload.span_offset_bytes, workload.span_bytes);
         let grid = Grid::new(start, span_bytes, workload.step_bytes());
         let skewed = |ranks, layout: Layout| {
-            Self::Skewed(Skewed::new(grid, ranks, (layout, workload.layout_seed), random()))
+            Self::Skewed(SkewedOrder::new(grid, ranks, (layout, workload.layout_seed), random()))
         };
         match &workload.order {
             Order::SequentialOnce => Self::Sequential(Sequential::once(workload)),
@@ -83,7 +83,7 @@ impl Addresses {
             Order::OnePass { log_bytes } => {
                 Self::OnePass(OnePass::new(workload, *log_bytes, Rng::split(seed, "one pass")))
             }
-            Order::Shuffled => Self::Shuffled(Shuffled::new(grid, random())),
+            Order::Shuffled => Self::Shuffled(ShuffledOrder::new(grid, random())),
             Order::Streams { count } => Self::Streams(Streams::new(workload, *count)),
             Order::Stride { stride_bytes } => Self::Stride(Stride::new(grid, *stride_bytes)),
             Order::Zipf { theta, layout } => {

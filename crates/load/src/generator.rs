@@ -30,7 +30,7 @@ impl Generator {
         Self::with(workload, seed, schedule)
     }
 
-    /// The same commands in as many parts as there are workers, each with its own addresses and its
+    /// The commands in as many parts as there are workers, each with its own addresses and its
     /// share of the depth, of the rate and of the limit. One part if only one worker keeps the
     /// meaning of the workload: blocks in LBA order, or a depth of 1.
     pub fn shares(workload: &Workload, seed: u64, workers: u32) -> Vec<Self> {

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use load::fio::{Context, FioError, Imported, export};
+use load::fio::{Context, FioError, FioImport, export};
 use load::spec::{JobText, Place, WorkloadFile};
 
 const PLACE: Place =
     Place { span_bytes: 64 << 30, queue_depth_max: 1024, logical_block_bytes: 512 };
 
-fn import(text: &str) -> Result<Imported, FioError> {
+fn import(text: &str) -> Result<FioImport, FioError> {
     load::fio::import(text, &Context::default())
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::schema::{MarkKind, Origin, RunStatus, Span, VerdictOutcome};
 
 pub use digest::{Digest, Row};
-pub use find::{Found, scan, scan_one};
+pub use find::{RunCandidate, scan, scan_one};
 pub use site::{SITE_MARKER, SiteError, SiteForm, SiteReport, site};
 
 /// Version of `library.json` that this build writes.

@@ -134,7 +134,7 @@ impl Try {
 
 /// The result of a try.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct SearchStep {
     /// The try.
     pub at: Try,
     /// The deciding figure.
@@ -149,7 +149,7 @@ pub struct Tried {
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// All tries, in order.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<SearchStep>,
     /// Index of the smallest spare area that holds; `None` if none does.
     pub answer: Option<usize>,
     /// Index of the best figure.
@@ -259,13 +259,13 @@ impl Search {
         &self,
         mut measure: impl FnMut(&Try) -> Result<Run, E>,
     ) -> Result<Advice, E> {
-        let mut tried: Vec<Tried> = Vec::new();
+        let mut tried: Vec<SearchStep> = Vec::new();
         let mut holds_at = |index: usize| -> Result<bool, E> {
             let at = self.try_at(index);
             let run = measure(&at)?;
             let figure = self.figure(&run)?;
             let holds = self.question.floor.holds(figure);
-            tried.push(Tried { at, figure, holds, run });
+            tried.push(SearchStep { at, figure, holds, run });
             Ok(holds)
         };
         // The first index does not hold, the second does.
@@ -279,7 +279,7 @@ impl Search {
         Ok(self.advice(tried))
     }
 
-    fn advice(&self, tried: Vec<Tried>) -> Advice {
+    fn advice(&self, tried: Vec<SearchStep>) -> Advice {
         let floor = self.question.floor;
         let positions = 0..tried.len();
         let holding = positions.clone().filter(|&position| tried[position].holds);

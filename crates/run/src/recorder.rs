@@ -134,8 +134,7 @@ impl Recorder {
         }
     }
 
-    /// The same with taps for the commands, one for each thread of the phase; none without
-    /// `ios.parquet`.
+    /// Adds taps for the commands, one for each thread of the phase; none without `ios.parquet`.
     #[must_use]
     pub fn with_taps(self, taps: Vec<IosTap>) -> Self {
         Self { taps: Taps(taps), ..self }

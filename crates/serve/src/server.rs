@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::bench::Bench;
 use crate::guard::{self, Guard};
-use crate::index::Refreshed;
+use crate::index::IndexChanges;
 use crate::state::{Config, Server};
 use crate::{ServeError, connections, live, resources, upload};
 
@@ -31,7 +31,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 pub fn serve(
     config: Config,
     stop: &Arc<AtomicBool>,
-    ready: impl FnOnce(SocketAddr, Refreshed),
+    ready: impl FnOnce(SocketAddr, IndexChanges),
 ) -> Result<(), ServeError> {
     let (bench, refreshed) = Bench::open(&config.library, &config.title)?;
     sweep(&config.library);

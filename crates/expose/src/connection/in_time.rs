@@ -8,19 +8,19 @@ use std::sync::Arc;
 use std::thread;
 
 use super::input::{Input, data_bytes};
-use crate::nbd::{self, Agreed, Command, Export, NbdError};
+use crate::nbd::{self, Agreement, Command, Export, NbdError};
 use crate::outbox::Outbox;
 use crate::request::Request;
 use crate::shared::turn::Turn;
-use crate::shared::{Shared, Token};
+use crate::shared::{SharedDisk, Token};
 use crate::socket::Stream;
 
 /// Serves a client that has negotiated until it leaves.
 pub(super) fn serve(
     stream: &mut Stream,
     export: &Export,
-    agreed: Agreed,
-    shared: &Shared,
+    agreed: Agreement,
+    shared: &SharedDisk,
 ) -> Result<(), NbdError> {
     let outbox = Arc::new(Outbox::new(stream.try_clone()?, agreed));
     thread::scope(|scope| {
@@ -35,8 +35,8 @@ pub(super) fn serve(
 
 struct Client<'a> {
     stream: &'a Stream,
-    agreed: Agreed,
-    shared: &'a Shared,
+    agreed: Agreement,
+    shared: &'a SharedDisk,
     outbox: &'a Arc<Outbox>,
     /// Held while events are near, or `None` while somebody else keeps the time.
     turn: Option<Turn<'a>>,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::nbd::{self, Agreed, Command, Export, NbdError, Parsed};
+use crate::nbd::{self, Agreement, Command, Export, NbdError, RequestState};
 use crate::request::Action;
 
 /// Bytes to read at once, and to keep when a client sends less.
@@ -29,13 +29,13 @@ impl Input {
         &mut self,
         stream: &mut impl Read,
         export: &Export,
-        agreed: Agreed,
+        agreed: Agreement,
     ) -> Result<Option<Vec<Command>>, NbdError> {
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
         while !self.has_left {
             match nbd::parse(&self.bytes[self.start..self.end], export, agreed)? {
-                Parsed::Complete(bytes, command) => {
+                RequestState::Complete(bytes, command) => {
                     self.start += bytes;
                     self.has_left = command == Command::Disconnect;
                     batch_bytes += data_bytes(&command);
@@ -44,9 +44,9 @@ impl Input {
                         return Ok(Some(batch));
                     }
                 }
-                Parsed::Incomplete(_) if !batch.is_empty() => return Ok(Some(batch)),
-                Parsed::Incomplete(bytes) if !self.fill(stream, bytes)? => break,
-                Parsed::Incomplete(_) => {}
+                RequestState::Incomplete(_) if !batch.is_empty() => return Ok(Some(batch)),
+                RequestState::Incomplete(bytes) if !self.fill(stream, bytes)? => break,
+                RequestState::Incomplete(_) => {}
             }
         }
         Ok(Some(batch).filter(|batch| !batch.is_empty()))

@@ -10,7 +10,7 @@ use super::volatile::Volatile;
 
 /// A simulated drive.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub enum Simulated {
+pub enum ExposedDrive {
     /// One without a mapping journal: it keeps no account of the content of NAND.
     Lasting(Box<Drive>),
     /// One whose power can be cut.
@@ -19,7 +19,7 @@ pub enum Simulated {
 
 /// The data of a page in NAND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoredPage {
     /// The map has no place for it.
     Nothing,
     /// This version of it, as a whole.
@@ -64,13 +64,13 @@ pub fn account_bytes(config: &Config) -> u64 {
 macro_rules! of_either {
     ($simulated:expr, $drive:ident => $what:expr) => {
         match $simulated {
-            Simulated::Lasting($drive) => $what,
-            Simulated::Cuttable($drive) => $what,
+            ExposedDrive::Lasting($drive) => $what,
+            ExposedDrive::Cuttable($drive) => $what,
         }
     };
 }
 
-impl Simulated {
+impl ExposedDrive {
     /// A fresh drive.
     pub fn new(config: Config) -> Self {
         match Device::with_contents(config.clone()) {
@@ -84,7 +84,7 @@ impl Simulated {
         memory_bytes(self.config())
     }
 
-    /// Whether it is a drive of this model in the form that [`Simulated::new`] gives it, without outstanding commands.
+    /// Whether it is a drive of this model in the form that [`ExposedDrive::new`] gives it, without outstanding commands.
     pub(super) fn is_of(&self, config: &Config) -> bool {
         let has_form = match self {
             Self::Cuttable(_) => config.options.mapping.is_some(),
@@ -184,16 +184,16 @@ impl Simulated {
     }
 
     /// The data of a page in NAND.
-    pub fn stored(&self, page: u64) -> Stored {
-        let Self::Cuttable(device) = self else { return Stored::Unreadable };
+    pub fn stored(&self, page: u64) -> StoredPage {
+        let Self::Cuttable(device) = self else { return StoredPage::Unreadable };
         let physical = device.ftl().l2p.get(page);
         if physical == NO_PAGE {
-            return Stored::Nothing;
+            return StoredPage::Nothing;
         }
         let spare = device.probe().nand().read_whole(physical);
         match spare.filter(|spare| spare.logical == page) {
-            Some(spare) => Stored::Version(spare.version),
-            None => Stored::Unreadable,
+            Some(spare) => StoredPage::Version(spare.version),
+            None => StoredPage::Unreadable,
         }
     }
 

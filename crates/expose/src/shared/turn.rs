@@ -2,7 +2,7 @@
 //! out when their time has come.
 //!
 //! One thread at a time has the turn, and spins while an event is near. A thread that serves a client takes it with a
-//! request. If no event is near, the thread of [`Shared::keep_time`] sleeps until shortly before the next one; it is
+//! request. If no event is near, the thread of [`SharedDisk::keep_time`] sleeps until shortly before the next one; it is
 //! woken only for an event before its alarm, and only if nobody has the turn.
 
 use std::iter::Peekable;
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use base::Nanos;
 
-use super::{Shared, State, Token, locked};
+use super::{SharedDisk, State, Token, locked};
 use crate::clock::Pace;
-use crate::disk::Finished;
+use crate::disk::RequestResult;
 use crate::outbox::Outbox;
 use crate::request::Request;
 
@@ -28,12 +28,12 @@ const AWAKE: Duration = Duration::from_micros(100);
 const REPLIES_BYTES_MAX: usize = 64 << 10;
 
 /// A finished request, and the time at which its answer was due.
-type Due = (Finished<Token>, Instant);
+type Due = (RequestResult<Token>, Instant);
 
 /// The right and the duty to keep the time.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedDisk,
     /// Time of the next event.
     next: Instant,
     /// Replies to one client that go out together.
@@ -42,7 +42,7 @@ pub struct Turn<'a> {
     answered: Vec<Instant>,
 }
 
-impl Shared {
+impl SharedDisk {
     /// The turn, or `None` if somebody has it, and on the fast clock, which needs no timekeeper.
     pub fn take_turn(&self) -> Option<Turn<'_>> {
         let is_free = self.pace != Pace::Fast && !self.is_kept.swap(true, Ordering::SeqCst);

@@ -14,7 +14,7 @@ use expose::plan::Shape;
 use expose::request::Action;
 use expose::server::Clients;
 use expose::shared::Token;
-use expose::{Address, Contents, Disk, Pace, Server, Shared};
+use expose::{Address, Contents, Disk, Pace, Server, SharedDisk};
 use sim::{Config, Model};
 
 /// The number in a variable, or `None` if it has none.
@@ -71,13 +71,13 @@ pub fn disk_of(rng: &mut Rng) -> Disk<Token> {
 
 /// Serves a disk at a path while `work` lasts.
 pub fn serve(disk: Disk<Token>, pace: Pace, work: impl FnOnce(&Path)) -> Disk<Token> {
-    let shared = Arc::new(Shared::new(disk, pace));
+    let shared = Arc::new(SharedDisk::new(disk, pace));
     serve_to(&shared, 16, work);
     Arc::into_inner(shared).expect("nobody else has it").into_disk()
 }
 
 /// The same to so many connections at a time; returns an account of them.
-pub fn serve_to(shared: &Arc<Shared>, most: usize, work: impl FnOnce(&Path)) -> Clients {
+pub fn serve_to(shared: &Arc<SharedDisk>, most: usize, work: impl FnOnce(&Path)) -> Clients {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("nbd");
     let address = Address::Unix(path.clone());

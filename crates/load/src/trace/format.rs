@@ -29,7 +29,7 @@ pub use options::{Event, FormatOptions, WaitUnit};
 pub use parts::fields::Fault;
 pub use parts::lines::LineSource;
 pub use parts::time::TimeUnit;
-pub use raw::{LineFormat, Parsed, Raw, RawSource};
+pub use raw::{LineContent, LineFormat, Raw, RawSource};
 pub use sets::VscsiSource;
 pub use tools::BlktraceSource;
 

@@ -121,7 +121,7 @@ impl Consistency {
         Self { metrics, marks, warnings, steady_from_s, steady_commands, shape, unsteady, is_moved }
     }
 
-    /// The same figures under the names that they may have: those of a drive that was not in steady
+    /// The figures under the names that they may have: those of a drive that was not in steady
     /// state go to their counterparts, and the steady ones are unknown, with a mark of the reason.
     /// `rows` are those of [`Consistency::of`].
     #[must_use]
@@ -155,7 +155,7 @@ impl Consistency {
         obstacle(window, circumstances.before.then(early)).map(Reason::not_steady)
     }
 
-    /// The same, with the use of time by the parts of a drive in steady state. `details` is the
+    /// Adds the use of time by the parts of a drive in steady state. `details` is the
     /// target's description of itself.
     #[must_use]
     pub fn with_busy_shares(

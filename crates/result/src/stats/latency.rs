@@ -115,7 +115,7 @@ impl Latencies {
         self.at_most_max(self.histogram.percentile(share))
     }
 
-    /// The same without a minimum of commands, for a standard that demands the figure; or `None` if
+    /// A percentile without a minimum of commands, for a standard that demands the figure; or `None` if
     /// there is no command.
     pub fn demanded_percentile_ns(&self, share: Ratio) -> Option<f64> {
         self.at_most_max(self.histogram.quantile(share))

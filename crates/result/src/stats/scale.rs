@@ -19,14 +19,14 @@ const PURGE: &str = "purge";
 
 /// A run on a drive below full size.
 #[derive(Clone, Copy, Debug)]
-pub struct Scaled<'a> {
+pub struct ScaledRun<'a> {
     scale: Ratio,
     phases: &'a [Phase],
     /// The rows of each phase.
     rows: &'a [PhaseRows],
 }
 
-impl<'a> Scaled<'a> {
+impl<'a> ScaledRun<'a> {
     /// The run with the rows of its phases, or `None` if its target has full size.
     pub fn of(run: &'a Run, rows: &'a [PhaseRows]) -> Option<Self> {
         run.target.scale().map(|scale| Self { scale, phases: &run.phases, rows })

@@ -5,7 +5,7 @@ use load::{Generator, Pacing};
 use result::store::ios::NO_JOB;
 
 use super::backlog::Backlog;
-use super::outstanding::{Issued, Outstanding};
+use super::outstanding::{Outstanding, OutstandingCommand};
 use crate::recorder::Recorder;
 
 /// The outcome of an attempt to issue one command.
@@ -115,7 +115,7 @@ impl<'a> Queue<'a> {
         if let Some(due) = due {
             self.backlog.issued(due.0, self.freed.0);
         }
-        self.outstanding.begin(Issued { op, since: due.unwrap_or(now), note: () });
+        self.outstanding.begin(OutstandingCommand { op, since: due.unwrap_or(now), note: () });
         self.ops.push(op);
         Next::Issued
     }
@@ -143,7 +143,7 @@ impl<'a> Queue<'a> {
     #[inline]
     pub(crate) fn answered(&mut self, end: Completion) -> Option<Answer> {
         let was_full = self.is_open && self.outstanding.next_tag().is_none();
-        let Issued { op, since, .. } = self.outstanding.end(end.tag)?;
+        let OutstandingCommand { op, since, .. } = self.outstanding.end(end.tag)?;
         if was_full {
             self.freed = end.done;
         }

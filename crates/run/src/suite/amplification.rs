@@ -12,7 +12,7 @@ use result::schema::{Mark, MarkKind, Phase};
 use result::stats::health::{waf_around, waf_between};
 use result::stats::rates::waf;
 
-use super::{Figures, Measured, Part};
+use super::{Figures, Measurements, Part};
 
 /// The first writes after a fill go to spare blocks: this share of the span, in percent, belongs to
 /// the fresh rate.
@@ -51,7 +51,7 @@ pub(crate) struct Amplification {
     pub(crate) counted: Option<f64>,
     /// The rate on spare blocks over the rate of the step; `None` if one of them is unknown.
     pub(crate) implied: Option<f64>,
-    /// The same as `counted` in the last quarter of the step before; `None` if unknown.
+    /// The counted value in the last quarter of the step before, or `None` if it is unknown.
     before: Option<f64>,
     /// Source of the best known value.
     pub(crate) source: Source,
@@ -61,7 +61,7 @@ impl Amplification {
     /// The WAF of `step`, which continues the writes of `settling` on a drive whose first
     /// `span_bytes` were filled before.
     pub(crate) fn of(
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         span_bytes: u64,
         settling: Part<'_>,
         step: Part<'_>,
@@ -136,7 +136,7 @@ pub(crate) fn split(part: Part<'_>, bytes: u64) -> [(Phase, PhaseRows); 2] {
 pub(crate) fn add_inside(
     figures: &mut Figures,
     prefix: &str,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     part: Option<Part<'_>>,
 ) {
     let rows = part.map_or(&[][..], |part| &part.rows.seconds);
@@ -156,7 +156,7 @@ pub(crate) fn add_inside(
 }
 
 /// WAF by the counters of a real drive.
-fn counted(measured: &Measured<'_>, step: Part<'_>) -> Option<f64> {
+fn counted(measured: &Measurements<'_>, step: Part<'_>) -> Option<f64> {
     let health = measured.run.health.as_ref()?;
     let start_ns = step.phase.start_ns;
     let end_ns = start_ns.saturating_add(step.phase.duration_ns);

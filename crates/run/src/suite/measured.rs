@@ -7,14 +7,14 @@ use result::marks::steady::{Before, obstacle, obstacle_of_past};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, Run};
 use result::stats::latency::Latencies;
-use result::stats::scale::Scaled;
+use result::stats::scale::ScaledRun;
 
 use crate::jobs::JobRecord;
 use crate::replay::Meter;
 
 /// All measurements so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
+pub struct Measurements<'a> {
     /// The run with its phases.
     pub run: &'a Run,
     /// The rows of each phase, in the order of `run.phases`.
@@ -34,7 +34,7 @@ pub struct Part<'a> {
     pub rows: &'a PhaseRows,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> Measurements<'a> {
     /// All phases in order, incomplete ones included.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'a>> + Clone + use<'a> {
         self.run.phases.iter().zip(self.rows).map(|(phase, rows)| Part { phase, rows })
@@ -102,8 +102,8 @@ impl<'a> Measured<'a> {
     }
 
     /// The run as one of a drive below full size, or `None` if the target has full size.
-    pub fn scaled(&self) -> Option<Scaled<'a>> {
-        Scaled::of(self.run, self.rows)
+    pub fn scaled(&self) -> Option<ScaledRun<'a>> {
+        ScaledRun::of(self.run, self.rows)
     }
 
     /// Whether a figure holds for the drive at full size.

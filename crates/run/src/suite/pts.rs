@@ -18,7 +18,7 @@ use load::{Order, Workload};
 use serde_json::Value;
 
 use super::keys::{Key, Reading};
-use super::{Conditions, Measured, Notes, PhaseSpec, Site, Step, steps};
+use super::{Conditions, Measurements, Notes, PhaseSpec, Site, Step, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
@@ -108,7 +108,7 @@ impl Common {
     }
 
     /// The necessary conditions of every table of the specification.
-    pub(crate) fn conditions(&self, measured: &Measured<'_>) -> Conditions {
+    pub(crate) fn conditions(&self, measured: &Measurements<'_>) -> Conditions {
         let run = measured.run;
         let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
         let cache = run.target.details.get("write_cache").cloned();
@@ -131,7 +131,7 @@ impl Common {
     }
 
     /// The writes before the rounds, in the words of the conditions.
-    fn precondition_words(&self, measured: &Measured<'_>) -> String {
+    fn precondition_words(&self, measured: &Measurements<'_>) -> String {
         let times = self.precondition;
         let sequential = (times > 0).then(|| format!("{times} x 128KiB sequential"));
         let random = measured.part(RANDOM_PASS).map(|_| "1 x 4KiB random".to_owned());

@@ -1,7 +1,7 @@
 //! The settings of a test: its parameters, read once into a struct of its own.
 
-use super::measured::Measured;
-use super::procedure::{Computed, Conditions, Config, Figures, Notes, Procedure, Step};
+use super::measured::Measurements;
+use super::procedure::{Conditions, Config, Figures, Formula, Notes, Procedure, Step};
 use super::site::Site;
 use crate::error::RunError;
 use crate::params::Params;
@@ -39,7 +39,7 @@ pub(crate) trait TestSettings: Keys + Send + Sync + 'static {
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step>;
 
     /// The figures, from all measurements so far.
-    fn figures(&self, measured: &Measured<'_>) -> Figures;
+    fn figures(&self, measured: &Measurements<'_>) -> Figures;
 }
 
 impl Procedure {
@@ -53,7 +53,7 @@ impl Procedure {
             conditions: settings.conditions(),
             steps: settings.steps(site, &mut notes),
             notes,
-            figures: Computed::new(move |measured| settings.figures(measured)),
+            figures: Formula::new(move |measured| settings.figures(measured)),
         })
     }
 }

@@ -22,7 +22,7 @@ use super::amplification;
 use super::keys::{Key, Plain, Reading, settings};
 use super::measured::Part;
 use super::{
-    Action, Conditions, Figures, Measured, Notes, PhaseSpec, Site, Step, TestSettings, steps,
+    Action, Conditions, Figures, Measurements, Notes, PhaseSpec, Site, Step, TestSettings, steps,
 };
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -160,7 +160,7 @@ impl TestSettings for Settings {
         steps::once(purge.into_iter().chain(fill).chain([replay]))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let (Some(part), Some(meter)) = (measured.part(REPLAY), measured.replay) else {
             return Figures::default();
         };

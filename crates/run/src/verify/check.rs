@@ -9,7 +9,7 @@ use target::capability::{Diagnose, Guarded, ReadBack};
 use target::error::is_of_medium;
 
 use super::promises::Promises;
-use super::{Ended, all};
+use super::{CommandOutcome, all};
 use crate::error::RunError;
 
 /// Damaged blocks in the report; all are counted.
@@ -60,7 +60,7 @@ impl Finding {
 
 /// A block without its promised content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenBlock {
     /// Its place.
     pub offset_bytes: u64,
     /// The fault.
@@ -77,7 +77,7 @@ pub struct Report {
     /// Number of blocks by content.
     pub counts: BTreeMap<Finding, u64>,
     /// The first broken ones.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenBlock>,
     /// Broken blocks with data of another run: if that came later, the drive is not to blame.
     pub other_run_blocks: u64,
 }
@@ -126,7 +126,7 @@ pub fn check(
 /// The content of a block, or `None` if the drive, which is still there, cannot read it.
 fn sectors(
     target: &mut (impl Guarded + ReadBack + Diagnose),
-    ended: &Ended,
+    ended: &CommandOutcome,
     seed: u64,
 ) -> Result<Option<Vec<Sector>>, RunError> {
     let Op { tag, offset, len, .. } = ended.op;
@@ -165,7 +165,7 @@ impl Report {
         let is_other = |sector: &Sector| matches!(sector, Sector::OtherRun { .. });
         self.other_run_blocks += u64::from(found.iter().any(is_other));
         if self.broken.len() < TOLD_MAX {
-            self.broken.push(Broken { offset_bytes, finding, promised, found });
+            self.broken.push(BrokenBlock { offset_bytes, finding, promised, found });
         }
     }
 }

@@ -6,7 +6,7 @@ use ::target::IoError;
 use device::guard;
 use expose::shared::Token;
 use expose::snapshot::FileFault;
-use expose::snapshot::file::{self, Replace, Saved};
+use expose::snapshot::file::{self, Replace, SavedState};
 use expose::{Contents, Disk};
 use sim::Config;
 
@@ -23,7 +23,7 @@ pub(super) fn disk(
         return Ok(Disk::new(config, contents));
     }
     require_replaceable(path)?;
-    Saved::read(path, &config).and_then(|saved| saved.into_disk(contents)).map_err(fail)
+    SavedState::read(path, &config).and_then(|saved| saved.into_disk(contents)).map_err(fail)
 }
 
 /// Saves the state at the end.

@@ -9,7 +9,7 @@ use base::OpKind;
 use super::about::{About, Reader, Signs};
 use super::parts::fields::{Fault, io, number, number_u32};
 use super::parts::names::Names;
-use super::raw::{LineFormat, Parsed, Raw};
+use super::raw::{LineContent, LineFormat, Raw};
 
 pub use spec::CsvSpec;
 pub(super) use spec::PREFIX;
@@ -116,20 +116,21 @@ impl Csv {
 }
 
 impl LineFormat for Csv {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
-        let fields: Vec<&[u8]> =
-            Quoted { rest: Some(line), delimiter: self.spec.delimiter }.take(COLUMNS_MAX).collect();
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+        let fields: Vec<&[u8]> = QuotedFields { rest: Some(line), delimiter: self.spec.delimiter }
+            .take(COLUMNS_MAX)
+            .collect();
         let Some(columns) = self.columns else {
             let header = self.spec.header;
             let columns = Columns::find(&self.spec, &fields)?;
             self.columns = Some(columns);
             return if header {
-                Ok(Parsed::Other)
+                Ok(LineContent::Other)
             } else {
-                self.raw(columns, &fields).map(Parsed::Io)
+                self.raw(columns, &fields).map(LineContent::Io)
             };
         };
-        self.raw(columns, &fields).map(Parsed::Io)
+        self.raw(columns, &fields).map(LineContent::Io)
     }
 
     fn stream_names(&self) -> Vec<String> {
@@ -138,12 +139,12 @@ impl LineFormat for Csv {
 }
 
 /// The fields of a line; a delimiter between quotation marks is part of its field.
-struct Quoted<'a> {
+struct QuotedFields<'a> {
     rest: Option<&'a [u8]>,
     delimiter: u8,
 }
 
-impl<'a> Iterator for Quoted<'a> {
+impl<'a> Iterator for QuotedFields<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {

@@ -20,7 +20,7 @@ impl From<Record> for Raw {
 
 /// A valid line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub enum LineContent {
     /// An I/O.
     Io(Raw),
     /// A line without an I/O by the format: a header, a comment, another event.
@@ -35,7 +35,7 @@ pub trait LineFormat {
     ///
     /// # Errors
     /// [`Fault`] names the field and the expected content.
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault>;
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault>;
 
     /// Names of the streams so far, if the file has names.
     fn stream_names(&self) -> Vec<String> {

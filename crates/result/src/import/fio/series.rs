@@ -54,7 +54,7 @@ impl Series {
             Some(ms) => ms,
             None => usual_ms(&logs)?.unwrap_or(MS_PER_S),
         };
-        let mut gathered = Gathered { window_ms, ..Gathered::default() };
+        let mut gathered = SeriesDraft { window_ms, ..SeriesDraft::default() };
         for (name, path) in &logs {
             let is_cut = log::read(path, name.kind, |line| {
                 gathered.take(name, &line).map(ControlFlow::Continue)
@@ -128,7 +128,7 @@ fn preference(kind: LogKind) -> u8 {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct SeriesDraft {
     /// Length of the intervals of averages.
     window_ms: u64,
     rates: Rates,
@@ -142,7 +142,7 @@ struct Gathered {
     start_ms: Option<u64>,
 }
 
-impl Gathered {
+impl SeriesDraft {
     fn take(&mut self, log: &LogName, line: &Line) -> Result<(), String> {
         self.lines += 1;
         let start_ms = *self.start_ms.get_or_insert_with(|| match line.time_ms {

@@ -36,7 +36,7 @@ pub struct IosWriter {
     seed: u64,
     when_full: WhenFull,
     sender: SyncSender<Message>,
-    thread: Option<JoinHandle<Written>>,
+    thread: Option<JoinHandle<WriterResult>>,
     /// The lost rows of each phase, by its position in the run.
     lost: BTreeMap<usize, Arc<AtomicU64>>,
 }
@@ -75,7 +75,7 @@ impl IosEnd {
 }
 
 /// The outcome of the thread.
-struct Written {
+struct WriterResult {
     rows: Option<u64>,
     trouble: Option<String>,
 }
@@ -154,7 +154,7 @@ impl IosWriter {
     /// Completes the file, which then has its name. All taps are gone by now.
     pub fn finish(mut self) -> IosEnd {
         let _ = self.sender.send(Message::Finish);
-        let panicked = || Written {
+        let panicked = || WriterResult {
             rows: None,
             trouble: Some("its writer ended unexpectedly, which is a defect".to_owned()),
         };
@@ -208,7 +208,7 @@ impl Work {
     }
 
     /// Writes until the end of the run; a run without a regular end leaves no file.
-    fn run(mut self, messages: &Receiver<Message>) -> Written {
+    fn run(mut self, messages: &Receiver<Message>) -> WriterResult {
         for message in messages {
             match message {
                 Message::Begin(begin) => self.begin(begin),
@@ -218,7 +218,7 @@ impl Work {
                 Message::Abandon => break,
             }
         }
-        Written { rows: None, trouble: None }
+        WriterResult { rows: None, trouble: None }
     }
 
     fn begin(&mut self, begin: Begin) {
@@ -313,14 +313,14 @@ impl Work {
         }
     }
 
-    fn finish(mut self) -> Written {
+    fn finish(mut self) -> WriterResult {
         self.end_phase();
         let rows = self.written.iter().map(|(count, _)| count).sum();
         let ended = self.file.take().map(IosFile::finish).transpose();
         if let Err(error) = &ended {
             self.give_up(error);
         }
-        Written { rows: ended.ok().flatten().map(|()| rows), trouble: self.trouble }
+        WriterResult { rows: ended.ok().flatten().map(|()| rows), trouble: self.trouble }
     }
 }
 

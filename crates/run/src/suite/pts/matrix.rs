@@ -6,7 +6,7 @@ use result::schema::{Table, TableRow};
 use result::stats::steady::PTS_ROUNDS_MAX;
 
 use super::Common;
-use crate::suite::{Computed, Conditions, Notes, PhaseSpec, Site, Step, rates, steps};
+use crate::suite::{Conditions, Formula, Notes, PhaseSpec, Site, Step, rates, steps};
 
 /// A cell of a matrix: share of reads and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(crate) fn cells(read_percents: &[u8], blocks: &[u32]) -> Vec<Cell> {
 pub(crate) fn steps_of(
     common: &Common,
     (cells, order): (&[Cell], &Order),
-    settled: Computed<bool>,
+    settled: Formula<bool>,
     site: &Site<'_>,
     notes: &mut Notes,
 ) -> Vec<Step> {

@@ -32,21 +32,21 @@ pub(super) enum Place {
 
 /// A column with numbers, and the size of one in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sized {
+pub(super) struct SizeColumn {
     pub(super) place: Place,
     pub(super) unit_bytes: u64,
 }
 
 /// A column with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Timed {
+pub(super) struct TimeColumn {
     pub(super) place: Place,
     pub(super) unit: TimeUnit,
 }
 
 /// The column that distinguishes streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Streamed {
+pub(super) struct StreamColumn {
     pub(super) place: Place,
     /// Whether it contains words instead of numbers.
     pub(super) names: bool,
@@ -57,14 +57,14 @@ pub(super) struct Streamed {
 /// The columns of a CSV file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvSpec {
-    pub(super) time: Timed,
+    pub(super) time: TimeColumn,
     pub(super) op: Place,
     /// The words of the column `op` and their meanings; lower case.
     pub(super) words: Vec<(String, OpKind)>,
-    pub(super) offset: Sized,
-    pub(super) length: Sized,
-    pub(super) response: Option<Timed>,
-    pub(super) stream: Option<Streamed>,
+    pub(super) offset: SizeColumn,
+    pub(super) length: SizeColumn,
+    pub(super) response: Option<TimeColumn>,
+    pub(super) stream: Option<StreamColumn>,
     pub(super) delimiter: u8,
     pub(super) header: bool,
 }
@@ -92,13 +92,13 @@ const WORDS: [(&str, OpKind); 16] = [
 /// A CSV file during the parse, entry by entry.
 #[derive(Default)]
 struct Draft {
-    time: Option<Timed>,
+    time: Option<TimeColumn>,
     op: Option<Place>,
     words: Vec<(String, OpKind)>,
-    offset: Option<Sized>,
-    length: Option<Sized>,
-    response: Option<Timed>,
-    stream: Option<Streamed>,
+    offset: Option<SizeColumn>,
+    length: Option<SizeColumn>,
+    response: Option<TimeColumn>,
+    stream: Option<StreamColumn>,
     delimiter: Option<u8>,
     header: Option<bool>,
 }
@@ -166,9 +166,9 @@ fn stream(
     value: &str,
     place: Place,
     addresses: Addresses,
-) -> Result<Streamed, TraceError> {
+) -> Result<StreamColumn, TraceError> {
     match value {
-        "" | "names" => Ok(Streamed { place, names: value == "names", addresses }),
+        "" | "names" => Ok(StreamColumn { place, names: value == "names", addresses }),
         _ => Err(wrong(entry, "numbers (no `=`) or words (`=names`)")),
     }
 }
@@ -202,15 +202,17 @@ impl Draft {
         *column += usize::from(at.is_none());
         match key {
             "-" => Ok(()),
-            "time" => put(&mut self.time, entry, Timed { place, unit: time_unit(entry, value)? }),
+            "time" => {
+                put(&mut self.time, entry, TimeColumn { place, unit: time_unit(entry, value)? })
+            }
             "response" => {
-                put(&mut self.response, entry, Timed { place, unit: time_unit(entry, value)? })
+                put(&mut self.response, entry, TimeColumn { place, unit: time_unit(entry, value)? })
             }
             "offset" => {
-                put(&mut self.offset, entry, Sized { place, unit_bytes: size(entry, value)? })
+                put(&mut self.offset, entry, SizeColumn { place, unit_bytes: size(entry, value)? })
             }
             "length" => {
-                put(&mut self.length, entry, Sized { place, unit_bytes: size(entry, value)? })
+                put(&mut self.length, entry, SizeColumn { place, unit_bytes: size(entry, value)? })
             }
             "op" => {
                 if !value.is_empty() {

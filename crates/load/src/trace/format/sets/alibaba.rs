@@ -6,7 +6,7 @@ use crate::trace::Addresses;
 use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Microseconds),
@@ -19,11 +19,11 @@ struct Alibaba {
 }
 
 impl LineFormat for Alibaba {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         let mut fields = separated(line, b',');
         let device = next(&mut fields);
         if device == b"device_id" {
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let device = number_u32(device, "the device")?;
         let op = match next(&mut fields) {
@@ -36,6 +36,6 @@ impl LineFormat for Alibaba {
         let bytes = (number(offset, "the offset")?, offset);
         let mut record = io(issue_ns, op, bytes, (number(length, "the length")?, length))?;
         record.stream = device;
-        Ok(Parsed::Io(record.into()))
+        Ok(LineContent::Io(record.into()))
     }
 }

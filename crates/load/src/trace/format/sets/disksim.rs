@@ -11,7 +11,7 @@ use crate::trace::format::parts::fields::{
     Fault, hex_or_number, io, next, number_u32, sectors, words,
 };
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Milliseconds),
@@ -33,7 +33,7 @@ struct DiskSim {
 }
 
 impl LineFormat for DiskSim {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         let mut fields = words(line);
         let time = next(&mut fields);
         let issue_ns = self.unit.point_ns(time, "the time")?;
@@ -50,6 +50,6 @@ impl LineFormat for DiskSim {
         let bytes = (sectors(block, "the block")?, block);
         let mut record = io(issue_ns, op, bytes, (sectors(count, "the block count")?, count))?;
         record.stream = device;
-        Ok(Parsed::Io(record.into()))
+        Ok(LineContent::Io(record.into()))
     }
 }

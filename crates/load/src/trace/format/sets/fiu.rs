@@ -6,7 +6,7 @@ use base::OpKind;
 use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number_u32, sectors, words};
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Nanoseconds),
@@ -18,7 +18,7 @@ struct Fiu {
 }
 
 impl LineFormat for Fiu {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         let mut fields = words(line);
         let issue_ns = self.unit.point_ns(next(&mut fields), "the time")?;
         let pid = number_u32(next(&mut fields), "the process id")?;
@@ -34,6 +34,6 @@ impl LineFormat for Fiu {
         let bytes = (sectors(lba, "the block")?, lba);
         let mut record = io(issue_ns, op, bytes, (sectors(size, "the size")?, size))?;
         record.stream = pid;
-        Ok(Parsed::Io(record.into()))
+        Ok(LineContent::Io(record.into()))
     }
 }

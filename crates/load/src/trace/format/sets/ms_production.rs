@@ -22,7 +22,7 @@ use crate::trace::format::parts::fields::{
     Fault, hex_or_number, io, number, number_u32, separated,
 };
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed, Raw};
+use crate::trace::format::raw::{LineContent, LineFormat, Raw};
 
 pub(super) static FORMAT: About = About {
     counter: Some(TimeUnit::Microseconds),
@@ -89,24 +89,24 @@ impl Layout {
 }
 
 impl LineFormat for MsProduction {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         let name = separated(line, b',').next().unwrap_or_default();
         let (op, layout) = match name {
             b"BeginHeader" | b"EndHeader" => {
                 self.in_header = name == b"BeginHeader";
-                return Ok(Parsed::Other);
+                return Ok(LineContent::Other);
             }
             b"DiskRead" => (OpKind::Read, &mut self.read),
             b"DiskWrite" => (OpKind::Write, &mut self.write),
             b"DiskFlush" => (OpKind::Flush, &mut self.flush),
-            _ if self.in_header || is_event(name) => return Ok(Parsed::Other),
+            _ if self.in_header || is_event(name) => return Ok(LineContent::Other),
             _ => return Err(Fault::new("the event", "the name of an event", name)),
         };
         if self.in_header {
             *layout = layout.named(line)?;
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
-        Ok(Parsed::Io(layout.io(op, line)?))
+        Ok(LineContent::Io(layout.io(op, line)?))
     }
 }
 

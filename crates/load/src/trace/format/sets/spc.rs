@@ -9,7 +9,7 @@ use crate::trace::format::parts::fields::{
     Fault, io, next, number, number_u32, sectors, separated,
 };
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Seconds),
@@ -22,7 +22,7 @@ struct Spc {
 }
 
 impl LineFormat for Spc {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         let mut fields = separated(line, b',');
         let unit = number_u32(next(&mut fields), "the storage unit")?;
         let (lba, size) = (next(&mut fields), next(&mut fields));
@@ -35,6 +35,6 @@ impl LineFormat for Spc {
         let bytes = (sectors(lba, "the LBA")?, lba);
         let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
         record.stream = unit;
-        Ok(Parsed::Io(record.into()))
+        Ok(LineContent::Io(record.into()))
     }
 }

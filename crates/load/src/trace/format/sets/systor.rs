@@ -11,7 +11,7 @@ use crate::trace::Addresses;
 use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed, Raw};
+use crate::trace::format::raw::{LineContent, LineFormat, Raw};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Seconds),
@@ -24,11 +24,11 @@ struct Systor {
 }
 
 impl LineFormat for Systor {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         let mut fields = separated(line, b',');
         let time = next(&mut fields);
         if time == b"Timestamp" {
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let issue_ns = self.unit.point_ns(time, "the timestamp")?;
         // Empty where the end was not seen.
@@ -42,7 +42,7 @@ impl LineFormat for Systor {
             b"R" => OpKind::Read,
             b"W" => OpKind::Write,
             b"" if line.iter().filter(|&&byte| byte == b',').count() == 5 => {
-                return Ok(Parsed::Other);
+                return Ok(LineContent::Other);
             }
             other => return Err(Fault::new("the type", "R or W", other)),
         };
@@ -51,6 +51,6 @@ impl LineFormat for Systor {
         let bytes = (number(offset, "the offset")?, offset);
         let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
         record.stream = lun;
-        Ok(Parsed::Io(Raw { record, service_ns }))
+        Ok(LineContent::Io(Raw { record, service_ns }))
     }
 }

@@ -7,7 +7,7 @@ use crate::trace::Addresses;
 use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number_u32, sectors, separated};
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Seconds),
@@ -20,11 +20,11 @@ struct Tencent {
 }
 
 impl LineFormat for Tencent {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         let mut fields = separated(line, b',');
         let time = next(&mut fields);
         if time == b"Timestamp" {
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let issue_ns = self.unit.point_ns(time, "the timestamp")?;
         let (offset, size) = (next(&mut fields), next(&mut fields));
@@ -37,6 +37,6 @@ impl LineFormat for Tencent {
         let bytes = (sectors(offset, "the offset")?, offset);
         let mut record = io(issue_ns, op, bytes, (sectors(size, "the size")?, size))?;
         record.stream = volume;
-        Ok(Parsed::Io(record.into()))
+        Ok(LineContent::Io(record.into()))
     }
 }

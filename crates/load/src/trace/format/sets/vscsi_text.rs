@@ -12,7 +12,7 @@ use crate::trace::format::parts::fields::{
     Fault, hex_or_number, io, next, number, number_u32, sectors, separated,
 };
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Microseconds),
@@ -38,9 +38,9 @@ fn kind(text: &[u8]) -> Result<Command, Fault> {
 }
 
 impl LineFormat for VscsiText {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         if line.starts_with(b"#") {
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let mut fields = separated(line, b',');
         number_u32(next(&mut fields), "the serial number")?;
@@ -49,9 +49,9 @@ impl LineFormat for VscsiText {
         let kind = kind(next(&mut fields))?;
         let lbn = next(&mut fields);
         let issue_ns = self.unit.point_ns(next(&mut fields), "the time stamp")?;
-        let Command::Op(op) = kind else { return Ok(Parsed::Other) };
+        let Command::Op(op) = kind else { return Ok(LineContent::Other) };
         let bytes = (sectors(lbn, "the LBN")?, lbn);
         let record = io(issue_ns, op, bytes, (number(len, "the length")?, len))?;
-        Ok(Parsed::Io(record.into()))
+        Ok(LineContent::Io(record.into()))
     }
 }

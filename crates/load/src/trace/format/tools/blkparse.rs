@@ -8,14 +8,14 @@
 
 use base::OpKind;
 
-use super::block_events::{Action, Asked, BlockEvent, BlockEvents};
+use super::block_events::{Action, BlockEvent, BlockEvents, EventOp};
 use crate::trace::Flags;
 use crate::trace::format::about::About;
 use crate::trace::format::options::Event;
 use crate::trace::format::parts::fields::{
     Fault, next, number, number_u32, scaled, sectors, words,
 };
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     has_events: true,
@@ -44,7 +44,7 @@ fn device(text: &[u8]) -> Result<u32, Fault> {
 }
 
 /// Reads the letters of the RWBS field.
-fn rwbs(text: &[u8]) -> Result<(Asked, Flags), Fault> {
+fn rwbs(text: &[u8]) -> Result<(EventOp, Flags), Fault> {
     let fault = || Fault::new("the kind", "letters such as R, WS, WBS, FWFSM or D", text);
     let (preflush, rest) = match text {
         [b'F', rest @ ..] => (true, rest),
@@ -53,18 +53,18 @@ fn rwbs(text: &[u8]) -> Result<(Asked, Flags), Fault> {
     let (&letter, rest) = rest.split_first().ok_or_else(fault)?;
     let barrier = rest.contains(&b'B');
     let asked = match letter {
-        b'R' => Asked::Op(OpKind::Read),
-        b'W' => Asked::Op(OpKind::Write),
-        b'D' => Asked::Op(OpKind::Deallocate),
-        b'N' if preflush || barrier => Asked::Op(OpKind::Flush),
-        b'N' => Asked::Nothing,
+        b'R' => EventOp::Op(OpKind::Read),
+        b'W' => EventOp::Op(OpKind::Write),
+        b'D' => EventOp::Op(OpKind::Deallocate),
+        b'N' if preflush || barrier => EventOp::Op(OpKind::Flush),
+        b'N' => EventOp::Nothing,
         _ => return Err(fault()),
     };
     let mut flags = Flags::NONE.with(Flags::PREFLUSH, preflush);
     for letter in rest {
         flags |= match letter {
             // Earlier commands must be durable first, and this one before later commands.
-            b'B' if asked == Asked::Op(OpKind::Write) => Flags::PREFLUSH | Flags::FUA,
+            b'B' if asked == EventOp::Op(OpKind::Write) => Flags::PREFLUSH | Flags::FUA,
             b'F' => Flags::FUA,
             b'A' => Flags::READAHEAD,
             b'S' => Flags::SYNC,
@@ -107,10 +107,10 @@ fn extent<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(u64, u32), 
 }
 
 impl LineFormat for Blkparse {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
         if self.in_summary || is_summary(line) {
             self.in_summary = true;
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let mut fields = words(line);
         let device = device(next(&mut fields))?;
@@ -120,7 +120,7 @@ impl LineFormat for Blkparse {
         let pid = number_u32(next(&mut fields), "the process id")?;
         let action = action(next(&mut fields))?;
         if action == Action::Other {
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let (asked, flags) = rwbs(next(&mut fields))?;
         let (offset, bytes) = extent(fields)?;

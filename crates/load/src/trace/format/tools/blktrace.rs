@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use base::OpKind;
 
-use super::block_events::{Action, Asked, BlockEvent, BlockEvents};
+use super::block_events::{Action, BlockEvent, BlockEvents, EventOp};
 use crate::trace::format::about::{About, NamedSource, Reader, Signs};
 use crate::trace::format::options::{Event, FormatOptions};
 use crate::trace::format::parts::binary::BinaryInput;
-use crate::trace::format::raw::{Parsed, Raw, RawSource};
+use crate::trace::format::raw::{LineContent, Raw, RawSource};
 use crate::trace::input::{BoxedInput, Input};
 use crate::trace::{Flags, Problems, TraceError};
 
@@ -154,21 +154,21 @@ fn action_of(action: u64, category: u64) -> Action {
     }
 }
 
-fn asked_of(category: u64, bytes: u32) -> Asked {
+fn asked_of(category: u64, bytes: u32) -> EventOp {
     let has = |bit| category & bit != 0;
     // A discard carries the bit of a write as well.
     if has(CATEGORY_DISCARD) {
-        Asked::Op(OpKind::Deallocate)
+        EventOp::Op(OpKind::Deallocate)
     } else if has(CATEGORY_WRITE) && bytes > 0 {
-        Asked::Op(OpKind::Write)
+        EventOp::Op(OpKind::Write)
     } else if has(CATEGORY_FLUSH) {
-        Asked::Op(OpKind::Flush)
+        EventOp::Op(OpKind::Flush)
     } else if has(CATEGORY_WRITE) {
-        Asked::Op(OpKind::Write)
+        EventOp::Op(OpKind::Write)
     } else if has(CATEGORY_READ) && bytes > 0 {
-        Asked::Op(OpKind::Read)
+        EventOp::Op(OpKind::Read)
     } else {
-        Asked::Nothing
+        EventOp::Nothing
     }
 }
 
@@ -299,9 +299,9 @@ impl RawSource for BlktraceSource {
     fn next_raw(&mut self) -> Result<Option<Raw>, TraceError> {
         while let Some(event) = self.next_event()? {
             match self.events.take(&event) {
-                Parsed::Io(raw) => return Ok(Some(raw)),
-                Parsed::Other => self.other_lines += 1,
-                Parsed::OtherDevice => self.other_devices += 1,
+                LineContent::Io(raw) => return Ok(Some(raw)),
+                LineContent::Other => self.other_lines += 1,
+                LineContent::OtherDevice => self.other_devices += 1,
             }
         }
         Ok(None)

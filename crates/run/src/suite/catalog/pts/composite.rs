@@ -16,7 +16,8 @@ use crate::suite::keys::{Key, Reading, settings};
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step, TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings,
 };
 
 /// The test.
@@ -71,7 +72,7 @@ impl TestSettings for Settings {
         self.variation.steps(site)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         self.variation.figures(measured, "PTS composite workload")
     }
 }

@@ -18,8 +18,8 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Key, QueueDepth, Reading, settings};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site, Step,
-    TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site,
+    Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -95,7 +95,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let step = self.common.step;
         let points = |name| measured.part(name).map(|part| points(part, step));
@@ -197,7 +197,7 @@ fn recovered_at(groups: &[Vec<Point>; 3]) -> Option<Nanos> {
     groups[2].iter().find(|point| point.mb_per_s >= wanted).map(|point| point.end)
 }
 
-fn finding(measured: &Measured<'_>, groups: &[Vec<Point>; 3]) -> Option<Finding> {
+fn finding(measured: &Measurements<'_>, groups: &[Vec<Point>; 3]) -> Option<Finding> {
     let (before, after) = (level(&groups[0])?, groups[2].first()?.mb_per_s);
     let (before_text, after_text) = (rates::mb_per_s(before), rates::mb_per_s(after));
     let begins = format!(

@@ -13,10 +13,10 @@ use result::stats::steady::PTS_ROUNDS_MAX;
 
 use crate::params::Param;
 use crate::suite::keys::{Count, Duration, settings};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
+use crate::suite::pts::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Computed, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Formula, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
 };
 
@@ -67,13 +67,13 @@ impl TestSettings for Settings {
                 steps::idle(&format!("pause{pause_s}"), pause),
                 steps::for_time(&burst_name(pause_s), workload.clone(), self.burst),
             ];
-            let settled = Computed::new(|_| false);
+            let settled = Formula::new(|_| false);
             list.push(Step::Rounds { rounds_max: self.cycles, phases, settled });
         }
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let tracked = tracked(measured);
         let rounds = Rounds::of(&tracked);
@@ -99,7 +99,7 @@ impl TestSettings for Settings {
         table.conditions = conditions.clone();
         figures.tables.push(table);
         let (words, unit) = ("4 KiB random writes", "IOPS");
-        let tracked = Tracked { stage: "", words, unit, values: &tracked };
+        let tracked = TrackedFigure { stage: "", words, unit, values: &tracked };
         tracked.add_to(&mut figures, measured, &conditions);
         let of_mean = figures.marks.iter().find(|mark| mark.metric == "pts-hir.steady_mean");
         let metric = "pts-hir.steady.iops".to_owned();
@@ -110,12 +110,12 @@ impl TestSettings for Settings {
     }
 }
 
-fn tracked(measured: &Measured<'_>) -> Vec<f64> {
+fn tracked(measured: &Measurements<'_>) -> Vec<f64> {
     of_rounds(measured, STEADY, |part| part.iops())
 }
 
 /// The pause with the fastest bursts, and their share of the steady rate.
-fn finding(measured: &Measured<'_>, (pause_s, share): (u64, f64)) -> Finding {
+fn finding(measured: &Measurements<'_>, (pause_s, share): (u64, f64)) -> Finding {
     let share_text = percent(share);
     let text = if share >= RECOVERED_SHARE {
         format!(

@@ -8,10 +8,10 @@ use load::Order;
 
 use crate::suite::keys::settings;
 use crate::suite::pts::matrix::{self, Cell};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
+use crate::suite::pts::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site, Step,
     TestSettings,
 };
 
@@ -51,7 +51,7 @@ impl TestSettings for Settings {
         matrix::steps_of(&self.common, (&cells(), &Order::Uniform), settled, site, notes)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let tracked = tracked(measured);
         let rounds = Rounds::of(&tracked);
@@ -72,12 +72,12 @@ impl TestSettings for Settings {
         let maximum = ("maximum", "PTS maximum latency (read/write mix)", "ns");
         figures.tables.push(matrix::table(maximum, &cells, &conditions, max));
         let (words, unit) = ("4 KiB random write latency", "ns");
-        let tracked = Tracked { stage: "", words, unit, values: &tracked };
+        let tracked = TrackedFigure { stage: "", words, unit, values: &tracked };
         tracked.add_to(&mut figures, measured, &conditions);
         figures
     }
 }
 
-fn tracked(measured: &Measured<'_>) -> Vec<f64> {
+fn tracked(measured: &Measurements<'_>) -> Vec<f64> {
     of_rounds(measured, &TRACKED.name(), |part| part.latency_ns_mean())
 }

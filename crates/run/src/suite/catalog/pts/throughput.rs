@@ -11,7 +11,8 @@ use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rate_matrix::RateMatrix;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step, TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings,
 };
 
 /// The test.
@@ -54,7 +55,7 @@ impl TestSettings for Settings {
         MATRIX.steps(&self.common, site, notes)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         MATRIX.figures(&self.common, measured)
     }
 }

@@ -20,8 +20,8 @@ use crate::suite::keys::{Count, Key, Plain, QueueDepth, Reading, settings};
 use crate::suite::pts::rounds::of_rounds;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Computed, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Formula, Measurements, Notes, Procedure, ReviewEntry,
+    Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -79,14 +79,14 @@ impl TestSettings for Settings {
         let (depth, span_writes) = (self.queue_depth, self.span_writes);
         let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
         let phases = vec![steps::for_time(STEP, workload, self.step)];
-        let is_settled = move |measured: &Measured<'_>| {
+        let is_settled = move |measured: &Measurements<'_>| {
             is_written(measured, span_writes) || steady(measured).is_some()
         };
-        let settled = Computed::new(is_settled);
+        let settled = Formula::new(is_settled);
         vec![steps::purge().into(), Step::Rounds { rounds_max: self.steps_max, phases, settled }]
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let iops = of_rounds(measured, STEP, |part| part.iops());
         let steady = steady(measured);
@@ -128,7 +128,7 @@ impl TestSettings for Settings {
 
 impl Settings {
     /// One row per step.
-    fn table(&self, measured: &Measured<'_>, iops: &[f64]) -> Table {
+    fn table(&self, measured: &Measurements<'_>, iops: &[f64]) -> Table {
         let columns = [("4 KiB random writes", "IOPS"), ("written so far", "bytes")];
         let mut table = rates::table("steps", "PTS write saturation", "step", &columns);
         let bytes = of_rounds(measured, STEP, |part| Some(part.phase.bytes as f64));
@@ -146,17 +146,17 @@ impl Settings {
     }
 }
 
-fn written_bytes(measured: &Measured<'_>) -> u64 {
+fn written_bytes(measured: &Measurements<'_>) -> u64 {
     measured.run.phases.iter().map(|phase| phase.bytes).sum()
 }
 
 /// Whether the span has been written this number of times.
-fn is_written(measured: &Measured<'_>, span_writes: u64) -> bool {
+fn is_written(measured: &Measurements<'_>, span_writes: u64) -> bool {
     written_bytes(measured) >= span_writes.saturating_mul(measured.run.span.span_bytes)
 }
 
 /// The last steps, if they are steady.
-fn steady(measured: &Measured<'_>) -> Option<Window> {
+fn steady(measured: &Measurements<'_>) -> Option<Window> {
     let values = of_rounds(measured, STEP, |part| part.iops());
     let window = Window::last(&values, PTS_WINDOW).filter(Window::is_pts_steady)?;
     let is_settled = is_written(measured, SPAN_WRITES_MIN) && measured.obstacle_of_past().is_none();

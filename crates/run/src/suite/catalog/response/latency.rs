@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Block, Duration, Key, Rate, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -98,7 +98,7 @@ impl TestSettings for Settings {
         steps::once(STEPS.into_iter().flat_map(step))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let pace = open_loop::pace_in_words(self.pacing, self.queue_depth);
         let columns = COLUMNS.map(|column| (column, "ns"));

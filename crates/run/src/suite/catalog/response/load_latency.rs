@@ -25,7 +25,7 @@ use crate::params::Param;
 use crate::suite::keys::{Block, Duration, Key, Plain, Reading, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
-    Chapter, Chart, Computed, Conditions, Definition, Figures, Measured, Notes, Part, PhaseSpec,
+    Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec,
     Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
@@ -164,7 +164,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         for kind in KINDS {
             if self.kinds.iter().any(|asked| asked == kind) {
@@ -214,14 +214,14 @@ impl Settings {
             ),
             ..phase(1.0)
         };
-        let iops = move |measured: &Measured<'_>| {
+        let iops = move |measured: &Measurements<'_>| {
             measured.complete(&base).and_then(|part| part.iops()).unwrap_or(1.0)
         };
-        let actual = Computed::new(move |measured: &Measured<'_>| phase(iops(measured)));
+        let actual = Formula::new(move |measured: &Measurements<'_>| phase(iops(measured)));
         Step::Adapted { planned, actual }
     }
 
-    fn add_kind(&self, figures: &mut Figures, measured: &Measured<'_>, kind: &str) {
+    fn add_kind(&self, figures: &mut Figures, measured: &Measurements<'_>, kind: &str) {
         let full = measured.complete(&saturated(kind));
         let name = format!("load-latency.{}", saturated(kind));
         rates::add_rates(figures, &name, full);
@@ -243,7 +243,7 @@ impl Settings {
         ));
     }
 
-    fn points<'a>(&self, measured: &Measured<'a>, kind: &str) -> Vec<Point<'a>> {
+    fn points<'a>(&self, measured: &Measurements<'a>, kind: &str) -> Vec<Point<'a>> {
         let point = |&load: &u32| {
             let part = measured.complete(&loaded(kind, load))?;
             Some(Point { load, part, mean_ns: part.latency_ns_mean()? })
@@ -316,7 +316,7 @@ fn knee<'a, 'b>(points: &'b [Point<'a>]) -> Option<&'b Point<'a>> {
 }
 
 fn sentence(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     kind: &str,
     knee: &Point<'_>,
     [first, last]: [&Point<'_>; 2],

@@ -20,7 +20,7 @@ use crate::jobs::{JobSpec, Jobs};
 use crate::params::Param;
 use crate::suite::keys::{Block, Content, Duration, Key, Reading, depth_of_two, settings};
 use crate::suite::{
-    Action, Chapter, Chart, Computed, Conditions, Definition, Figures, Measured, Notes, Part,
+    Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
     PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
@@ -167,7 +167,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         for step in [READS_ALONE, WRITES_ALONE] {
             let (name, part) = (format!("matrix.{step}"), measured.complete(step));
@@ -252,7 +252,7 @@ impl Settings {
             PhaseSpec { name: name.clone(), what: what.clone(), action }
         };
         let planned = phase(1.0, 1.0);
-        let actual = Computed::new(move |measured: &Measured<'_>| {
+        let actual = Formula::new(move |measured: &Measurements<'_>| {
             let iops = |step| measured.complete(step).and_then(|part| part.iops()).unwrap_or(1.0);
             phase(iops(READS_ALONE), iops(WRITES_ALONE))
         });
@@ -260,7 +260,7 @@ impl Settings {
     }
 
     /// The reads of a cell whose rates were kept; `None` if they were not, or without measurements.
-    fn kept<'a>(&self, measured: &Measured<'a>, cell: Cell) -> Option<Part<'a>> {
+    fn kept<'a>(&self, measured: &Measurements<'a>, cell: Cell) -> Option<Part<'a>> {
         let name = self.name(cell);
         let is_kept = |job: &str, alone: &str, point: u32| {
             let done = measured.complete_job(&name, job).and_then(|part| part.iops());
@@ -274,7 +274,12 @@ impl Settings {
     }
 
     /// One row for each rate of writes, one column for each rate of reads.
-    fn table(&self, measured: &Measured<'_>, (name, title): (&str, &str), value: Value) -> Table {
+    fn table(
+        &self,
+        measured: &Measurements<'_>,
+        (name, title): (&str, &str),
+        value: Value,
+    ) -> Table {
         let names: Vec<_> = (1..=self.points).map(|point| self.percent(point)).collect();
         let columns: Vec<_> = names.iter().map(|name| (name.as_str(), "ns")).collect();
         let mut table = rates::table(name, title, "writes \\ reads", &columns);
@@ -286,7 +291,12 @@ impl Settings {
         table
     }
 
-    fn sentence(&self, measured: &Measured<'_>, middle: Cell, kept: &[Cell]) -> Option<Finding> {
+    fn sentence(
+        &self,
+        measured: &Measurements<'_>,
+        middle: Cell,
+        kept: &[Cell],
+    ) -> Option<Finding> {
         let (reads, writes) = (measured.complete(READS_ALONE)?, measured.complete(WRITES_ALONE)?);
         let alone = format!(
             "does {} reads a second or writes {}",

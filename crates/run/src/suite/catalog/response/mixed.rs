@@ -16,7 +16,7 @@ use crate::suite::keys::{
     Block, Content, Duration, List, Plain, QueueDepth, Rate, Region, settings,
 };
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -89,7 +89,7 @@ impl TestSettings for Settings {
         steps::once(self.read_percents.iter().flat_map(step))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let latencies = LATENCIES.map(|(_, words)| (words, "ns"));
         let columns = [[("all", "IOPS"), ("rate", "MB/s")].as_slice(), &latencies].concat();

@@ -22,7 +22,7 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Reading, depth_of_two, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
-    Action, Chapter, Chart, Computed, Conditions, Definition, Figures, Measured, Notes, Part,
+    Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
     PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
@@ -218,7 +218,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         rates::add_rates(&mut figures, "neighbours.saturated", measured.complete(SATURATED));
         let alone = measured.complete_job(ALONE, QUIET);
@@ -297,7 +297,7 @@ impl Settings {
             PhaseSpec { name: name.clone(), what: what.clone(), action }
         };
         let planned = phase(1.0);
-        let actual = Computed::new(move |measured: &Measured<'_>| {
+        let actual = Formula::new(move |measured: &Measurements<'_>| {
             phase(measured.complete(SATURATED).and_then(|part| part.iops()).unwrap_or(1.0))
         });
         Step::Adapted { planned, actual }
@@ -307,7 +307,7 @@ impl Settings {
     fn table(
         &self,
         figures: &mut Figures,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         (noise, words): (&str, &str),
         alone: Option<Part<'_>>,
     ) -> Table {
@@ -353,7 +353,7 @@ fn row(
 
 /// The quiet job alone, and beside the full queue.
 fn sentence(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     noise: &str,
     words: &str,
     alone: Option<Part<'_>>,

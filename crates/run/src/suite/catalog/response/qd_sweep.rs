@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Block, Content, Duration, Key, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
 };
 
@@ -104,7 +104,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let columns =
             [("read", "IOPS"), ("write", "IOPS"), ("read p99", "ns"), ("write p99", "ns")];
@@ -129,7 +129,7 @@ impl Settings {
 }
 
 /// The figures of one depth, and their row.
-fn row(figures: &mut Figures, measured: &Measured<'_>, depth: u32) -> TableRow {
+fn row(figures: &mut Figures, measured: &Measurements<'_>, depth: u32) -> TableRow {
     let parts = KINDS.map(|kind| (step(kind, depth), measured.complete(&step(kind, depth))));
     for (name, part) in &parts {
         rates::add_rates(figures, &format!("qd-sweep.{name}"), *part);
@@ -146,7 +146,12 @@ fn row(figures: &mut Figures, measured: &Measured<'_>, depth: u32) -> TableRow {
 
 /// The smallest depth with nine tenths of the most IOPS, in a sentence, or `None` without
 /// measurements.
-fn enough(measured: &Measured<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
+fn enough(
+    measured: &Measurements<'_>,
+    table: &Table,
+    column: usize,
+    verb: &str,
+) -> Option<Finding> {
     let mut values = table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?)));
     let best = values.clone().map(|(_, iops)| iops).fold(0.0, f64::max);
     let (depth, _) = values.clone().find(|(_, iops)| *iops >= 0.9 * best && best > 0.0)?;

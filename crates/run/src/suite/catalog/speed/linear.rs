@@ -9,7 +9,7 @@ use base::OpKind;
 use crate::params::Param;
 use crate::suite::keys::{Content, Plain, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps, zones,
 };
 
@@ -47,7 +47,7 @@ impl TestSettings for Settings {
         steps::once(self.purge.then(steps::purge).into_iter().chain(passes))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         zones::figures(measured, "Linear passes", &["write", "read"])
     }
 }

@@ -15,7 +15,7 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::keys::{Block, Content, Duration, List, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -95,7 +95,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         for (kind, name) in KINDS {
             let table = self.table(&mut figures, measured, (kind, name));
@@ -134,7 +134,7 @@ impl Settings {
     fn table(
         &self,
         figures: &mut Figures,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         (kind, name): (OpKind, &str),
     ) -> Table {
         for &percent in &self.large_percents {
@@ -175,7 +175,7 @@ impl Settings {
     /// The share with the largest loss.
     fn sentence(
         &self,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         figures: &Figures,
         (kind, name): (OpKind, &str),
     ) -> Option<Finding> {

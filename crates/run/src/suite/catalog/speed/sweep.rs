@@ -14,8 +14,8 @@ use result::schema::{Finding, Table, TableRow};
 use crate::params::Param;
 use crate::suite::keys::{Content, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, PhaseSpec, Procedure, ReviewEntry,
+    Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -70,7 +70,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let columns = [("read", "MB/s"), ("write", "MB/s")];
         let mut table = rates::table("sizes", "Transfer sizes", "transfer size", &columns);
@@ -119,7 +119,7 @@ impl Settings {
 }
 
 /// The smallest size with nine tenths of the best rate, in a sentence, or `None` if nothing moved.
-fn knee(measured: &Measured<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
+fn knee(measured: &Measurements<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
     let rates = table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?)));
     let best = rates.clone().map(|(_, rate)| rate).fold(0.0, f64::max);
     let (label, _) = rates.into_iter().find(|(_, rate)| *rate >= 0.9 * best && best > 0.0)?;

@@ -24,7 +24,7 @@ use crate::suite::keys::{
 };
 use crate::suite::precondition::{self, OnePass};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps,
 };
 
@@ -188,7 +188,7 @@ impl TestSettings for Settings {
         steps::once(purge.into_iter().chain(prepare).chain([load]))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let Some(load) = measured.part(LOAD) else { return Figures::default() };
         let place = measured.run.phases.iter().rposition(|phase| phase.name == LOAD);
         let circumstances = circumstances(measured.run, place.unwrap_or_default());

@@ -22,8 +22,8 @@ use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, split};
 use crate::suite::keys::{Block, Count, Key, List, Plain, QueueDepth, Reading, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -168,7 +168,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let names: Vec<String> = self.kinds.iter().map(|kind| kind.words()).collect();
         let table = |name: &str, title: &str, unit: &str| {
@@ -218,7 +218,7 @@ impl Settings {
     }
 
     /// The fewest zones and the most.
-    fn sentence(&self, measured: &Measured<'_>, waf: &Table) -> Option<Finding> {
+    fn sentence(&self, measured: &Measurements<'_>, waf: &Table) -> Option<Finding> {
         let (at, kind) = self.kinds.iter().enumerate().next()?;
         let value = |row: &TableRow| row.values.get(at).copied().flatten();
         let known = || waf.rows.iter().filter_map(|row| Some((&row.label, value(row)?)));
@@ -236,7 +236,7 @@ impl Settings {
 /// The figures of the last span of one step; returns WAF and MB/s.
 fn add_step(
     figures: &mut Figures,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     step: &str,
 ) -> (Option<f64>, Option<f64>) {
     let parts = measured.complete(step).map(|part| split(part, measured.run.span.span_bytes));

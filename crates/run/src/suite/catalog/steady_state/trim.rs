@@ -22,13 +22,13 @@ use result::schema::TableRow;
 use result::stats::summary::quantile;
 use serde_json::Value;
 
-use self::compared::{Compared, Passes, verdict};
+use self::compared::{PassComparison, Passes, verdict};
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Pause, QueueDepth, Reading, settings};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
-    Chapter, Computed, Definition, Figures, Measured, Notes, Part, PhaseSpec, Procedure,
+    Chapter, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec, Procedure,
     ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
@@ -158,7 +158,7 @@ impl TestSettings for Settings {
         self.data.kinds.iter().flat_map(|kind| self.steps_of(kind, site.span_bytes)).collect()
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         figures(measured)
     }
 }
@@ -187,7 +187,7 @@ impl Settings {
         all.push(Step::Rounds {
             rounds_max: self.rounds_max,
             phases: round.into(),
-            settled: Computed::new(|measured| is_settled(measured, kind.prefix)),
+            settled: Formula::new(|measured| is_settled(measured, kind.prefix)),
         });
         if self.idle > Nanos(0) {
             let idle = steps::idle(&name("idle"), self.idle);
@@ -198,11 +198,11 @@ impl Settings {
 }
 
 /// Whether more rounds would not change the answer.
-fn is_settled(measured: &Measured<'_>, prefix: &str) -> bool {
+fn is_settled(measured: &Measurements<'_>, prefix: &str) -> bool {
     compared(measured, prefix).is_some_and(|compared| compared.answer().is_settled())
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
+fn figures(measured: &Measurements<'_>) -> Figures {
     let mut figures = Figures::default();
     let columns = [
         ("mean", "MB/s"),
@@ -248,7 +248,7 @@ fn is_of(part: &Part<'_>, prefix: &str, end: &str) -> bool {
 }
 
 /// The complete passes of this name, in order.
-fn parts<'a>(measured: &Measured<'a>, prefix: &str, end: &str) -> Vec<Part<'a>> {
+fn parts<'a>(measured: &Measurements<'a>, prefix: &str, end: &str) -> Vec<Part<'a>> {
     measured.parts().filter(|part| part.phase.complete && is_of(part, prefix, end)).collect()
 }
 
@@ -270,7 +270,7 @@ fn mean_pass(parts: &[Part<'_>]) -> Option<Pass> {
 }
 
 /// The result of the rounds with one kind of data, or `None` before the end of the first.
-fn compared(measured: &Measured<'_>, prefix: &str) -> Option<Compared> {
+fn compared(measured: &Measurements<'_>, prefix: &str) -> Option<PassComparison> {
     let [fresh, tortured, after_trim] =
         ["fresh", "tortured", "after_trim"].map(|end| parts(measured, prefix, end));
     let zones = |parts: &[Part<'_>]| -> Vec<Vec<f64>> {
@@ -280,7 +280,7 @@ fn compared(measured: &Measured<'_>, prefix: &str) -> Option<Compared> {
     let passes =
         Passes { fresh: means(&fresh), tortured: means(&tortured), after_trim: means(&after_trim) };
     let is_simulated = measured.run.target.is_simulated();
-    Compared::of(&passes, (worst_zone, has_slow_zone), is_simulated)
+    PassComparison::of(&passes, (worst_zone, has_slow_zone), is_simulated)
 }
 
 /// The smallest ratio of a zone after TRIM to the same zone when fresh, both as medians over the

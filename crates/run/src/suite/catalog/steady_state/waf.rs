@@ -28,8 +28,8 @@ use crate::params::Param;
 use crate::suite::amplification::{Amplification, Source};
 use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, settings};
 use crate::suite::{
-    Chapter, Chart, Conditions, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Conditions, Definition, Figures, Measurements, Notes, Part, Procedure,
+    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -215,7 +215,7 @@ impl TestSettings for Settings {
         steps::once(self.patterns.iter().flat_map(of_pattern))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let mut table = rates::table("patterns", "Write amplification", "pattern", &COLUMNS);
         let mut zipf = rates::table("zipf", "Write amplification by skew", "zipf exponent", &CURVE);
@@ -251,7 +251,7 @@ impl Settings {
 
     fn amplification(
         &self,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         pattern: &Pattern,
         step: Option<Part<'_>>,
     ) -> Option<Amplification> {
@@ -282,7 +282,7 @@ fn parts(identity: &Identity) -> u64 {
 /// The figures of one pattern, and their row.
 fn row(
     figures: &mut Figures,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     pattern: &Pattern,
     step: Option<Part<'_>>,
     found: Option<Amplification>,
@@ -310,7 +310,7 @@ fn in_order(mut table: Table) -> Table {
 }
 
 fn sentence(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     pattern: &Pattern,
     found: &Amplification,
 ) -> Option<result::schema::Finding> {

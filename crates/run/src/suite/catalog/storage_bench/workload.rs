@@ -21,8 +21,8 @@ use crate::suite::amplification;
 use crate::suite::keys::{Key, Plain, Reading, settings};
 use crate::suite::rates::{self, mb_per_s};
 use crate::suite::{
-    Action, Chapter, Conditions, Definition, Figures, Measured, Notes, Part, PhaseSpec, Procedure,
-    Site, Step, TestSettings, steps,
+    Action, Chapter, Conditions, Definition, Figures, Measurements, Notes, Part, PhaseSpec,
+    Procedure, Site, Step, TestSettings, steps,
 };
 
 /// The test.
@@ -129,7 +129,7 @@ impl TestSettings for Settings {
         steps::once(purge.into_iter().chain(fill).chain([load]))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let mut columns = vec![("rate", "MB/s"), ("commands", "IOPS")];
         columns.extend(LATENCIES.map(|end| (end, "ns")));
@@ -160,7 +160,7 @@ impl TestSettings for Settings {
 
 impl Settings {
     /// Marks the figures of jobs that ended long before their time, and of the sum if all did.
-    fn mark_early_ends(&self, figures: &mut Figures, measured: &Measured<'_>) {
+    fn mark_early_ends(&self, figures: &mut Figures, measured: &Measurements<'_>) {
         let is_early = |job: &JobSpec| {
             let part = measured.complete_job(LOAD, &job.name);
             part.is_some_and(|part| {

@@ -12,8 +12,8 @@ use load::{Order, Workload};
 use crate::params::Param;
 use crate::suite::keys::{Content, QueueDepth, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
-    steps, zones,
+    Chapter, Definition, Figures, Measurements, Notes, Procedure, Site, Step, TestSettings,
+    open_loop, steps, zones,
 };
 
 /// The test.
@@ -49,7 +49,7 @@ impl TestSettings for Settings {
         steps::once([steps::purge(), pass("first"), pass("second")])
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         zones::figures(measured, "Full-drive writes", &["first", "second"])
     }
 }

@@ -15,7 +15,7 @@ use result::stats::findings::volume;
 use crate::params::Param;
 use crate::suite::keys::{Pauses, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -71,7 +71,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let columns = [("written fast", "bytes"), ("fast", "MB/s"), ("after that", "MB/s")];
         let mut table = rates::table("bursts", "Fast cache", "after", &columns);
@@ -98,7 +98,7 @@ fn burst_name(number: u64) -> String {
 }
 
 /// The figures of one phase that writes, and their row.
-fn row(figures: &mut Figures, measured: &Measured<'_>, phase: &str, label: String) -> TableRow {
+fn row(figures: &mut Figures, measured: &Measurements<'_>, phase: &str, label: String) -> TableRow {
     let found = fast(measured, phase);
     let values = Fast::add_to(found.as_ref(), figures, &format!("pslc.{phase}")).to_vec();
     rates::add_rates(figures, &format!("pslc.{phase}"), measured.complete(phase));
@@ -138,7 +138,7 @@ impl Fast {
 }
 
 /// The fast part of a complete phase by zones.
-pub(super) fn fast(measured: &Measured<'_>, phase: &str) -> Option<Fast> {
+pub(super) fn fast(measured: &Measurements<'_>, phase: &str) -> Option<Fast> {
     let part = measured.complete(phase)?;
     let rates = part.row_mb_per_s();
     let fall = Shape::of(&rates).fall_start;

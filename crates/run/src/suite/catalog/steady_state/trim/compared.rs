@@ -93,7 +93,7 @@ impl Estimate {
 
 /// The passes of one kind of data beside the fresh ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Compared {
+pub(super) struct PassComparison {
     rounds: usize,
     is_simulated: bool,
     /// Tortured passes over fresh ones.
@@ -173,7 +173,7 @@ impl Answer {
     }
 }
 
-impl Compared {
+impl PassComparison {
     /// `zones`: the worst zone's share, and whether it is slow in every pass. `None` without a complete round.
     pub(super) fn of(passes: &Passes, zones: (f64, bool), is_simulated: bool) -> Option<Self> {
         let shares = passes.log_shares();
@@ -274,13 +274,13 @@ fn half_range(values: &[f64]) -> f64 {
 
 /// The decision over all kinds of data. A failure of one is a failure; otherwise one that passes is
 /// enough, because the other only could not tell. `None` if no kind has a complete round.
-pub(super) fn verdict(found: &[(&str, Compared)]) -> Option<Verdict> {
+pub(super) fn verdict(found: &[(&str, PassComparison)]) -> Option<Verdict> {
     let answers = || found.iter().map(|(_, compared)| compared.answer());
     let first = |outcome| answers().find(|answer| answer.outcome() == outcome);
     let decisive =
         [VerdictOutcome::Fail, VerdictOutcome::Pass, VerdictOutcome::Inconclusive].map(first);
     let answer = decisive.into_iter().flatten().next()?;
-    let words = |(kind, compared): &(&str, Compared)| {
+    let words = |(kind, compared): &(&str, PassComparison)| {
         let own = compared.answer();
         let aside = if own == answer { String::new() } else { own.aside() };
         format!("{}{aside}", compared.words(kind))

@@ -58,12 +58,12 @@ const NOISES: [(&str, Noise); 9] = [
     }),
 ];
 
-fn compared(passes: &Passes) -> Compared {
-    Compared::of(passes, (0.9, false), false).unwrap()
+fn compared(passes: &Passes) -> PassComparison {
+    PassComparison::of(passes, (0.9, false), false).unwrap()
 }
 
 /// A run: rounds until they give an answer, at most `rounds_max`.
-fn run(rates: Rates, noise: Noise, seed: u64, rounds_max: usize) -> Compared {
+fn run(rates: Rates, noise: Noise, seed: u64, rounds_max: usize) -> PassComparison {
     let (mut rng, mut state) = (Rng::new(seed), 0.0);
     let mut pass = |rate: f64| rate * noise(&mut rng, &mut state);
     let mut passes = Passes { fresh: vec![pass(rates.fresh)], ..Passes::default() };
@@ -131,7 +131,7 @@ fn answer(tortured: f64, after_trim: f64, zones: (f64, bool)) -> Answer {
         tortured: vec![tortured; 4],
         after_trim: vec![after_trim; 4],
     };
-    Compared::of(&passes, zones, false).unwrap().answer()
+    PassComparison::of(&passes, zones, false).unwrap().answer()
 }
 
 #[test]
@@ -151,12 +151,13 @@ fn the_answer_follows_mark_mean_and_worst_zone() {
 fn few_rounds_tell_on_a_simulated_drive_only() {
     let round =
         Passes { fresh: vec![500.0, 495.0], tortured: vec![100.0], after_trim: vec![490.0] };
-    let answer = |is_simulated| Compared::of(&round, (0.9, false), is_simulated).unwrap().answer();
+    let answer =
+        |is_simulated| PassComparison::of(&round, (0.9, false), is_simulated).unwrap().answer();
     assert_eq!(answer(true), Answer::Works);
     assert_eq!(answer(false), Answer::TooFewRounds);
-    assert!(Compared::of(&Passes::default(), (0.9, false), true).is_none());
+    assert!(PassComparison::of(&Passes::default(), (0.9, false), true).is_none());
     let noisy = Passes { fresh: vec![500.0, 250.0], ..round };
-    let noisy = Compared::of(&noisy, (0.9, false), true).unwrap();
+    let noisy = PassComparison::of(&noisy, (0.9, false), true).unwrap();
     assert_eq!(noisy.answer(), Answer::Noise, "the fresh passes differ by a half");
 }
 
