@@ -14,7 +14,7 @@ use validation::cell::Cell;
 use validation::claim::{Fingerprint, Theme};
 use validation::page::{self, Row};
 use validation::rated;
-use validation::record::{self, Record};
+use validation::record::{self, FigureRecord};
 use validation::store::{Runs, Store};
 use validation::verdict::{Judgement, Verdict, judge, judge_or_recall, note};
 
@@ -88,7 +88,7 @@ fn judged(
     fingerprint: &Fingerprint,
     scale: Option<String>,
     runs: &Runs,
-    record: &Record,
+    record: &FigureRecord,
 ) -> Judgement {
     match scale {
         Some(scale) => judge(fingerprint, Some(&scale), runs),
@@ -97,8 +97,8 @@ fn judged(
 }
 
 /// The record of earlier versions; empty if there is no file.
-fn read_record(top: &Path) -> Result<Record> {
-    Ok(Record::read(&read_or_empty(&top.join(record::FILE))?)?)
+fn read_record(top: &Path) -> Result<FigureRecord> {
+    Ok(FigureRecord::read(&read_or_empty(&top.join(record::FILE))?)?)
 }
 
 /// The text of a file; empty if there is none.

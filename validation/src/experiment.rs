@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use base::Ratio;
 
-use procedure::{Bench, WriteRates};
+use procedure::{ExperimentDrive, WriteRates};
 
 pub use under_load::UnderLoad;
 
@@ -248,9 +248,9 @@ impl Experiment {
     pub fn run_with(&self, values: &[(String, String)], scale: Ratio) -> Result<Figures, String> {
         let mut bench = match self.quantity {
             Quantity::Load(_) | Quantity::RandomWrite => {
-                Bench::with_whole_bursts(&self.drive, values, scale)?
+                ExperimentDrive::with_whole_bursts(&self.drive, values, scale)?
             }
-            _ => Bench::new(&self.drive, values, scale)?,
+            _ => ExperimentDrive::new(&self.drive, values, scale)?,
         };
         let number = self.number.unwrap_or(0);
         let at = |quantity, at, value| (Figure { quantity, at: Some(at) }, value);

@@ -11,8 +11,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::clock::Pace;
-use crate::nbd::{self, Agreement, Command, Export, NbdError};
-use crate::shared::{SharedDisk, Token};
+use crate::nbd::{self, Agreement, Export, NbdCommand, NbdError};
+use crate::shared::{RequestToken, SharedDisk};
 use crate::socket::Stream;
 use input::INPUT_BYTES;
 
@@ -52,21 +52,21 @@ fn serve_at_once(
     Ok(())
 }
 
-fn carry_out(batch: Vec<Command>, shared: &SharedDisk, agreed: Agreement, out: &mut Vec<u8>) {
+fn carry_out(batch: Vec<NbdCommand>, shared: &SharedDisk, agreed: Agreement, out: &mut Vec<u8>) {
     shared.with(|disk| {
         for command in batch {
             match command {
-                Command::Disk(mark, request) => disk.submit(Token::Mark(mark), request),
-                Command::Extents { mark, range, most } => {
+                NbdCommand::Disk(mark, request) => disk.submit(RequestToken::Mark(mark), request),
+                NbdCommand::Extents { mark, range, most } => {
                     nbd::extents(out, mark, &disk.extents(range, most));
                 }
-                Command::Refused(mark, fault) => nbd::reply(out, agreed, mark, Err(fault)),
-                Command::Disconnect => {}
+                NbdCommand::Refused(mark, fault) => nbd::reply(out, agreed, mark, Err(fault)),
+                NbdCommand::Disconnect => {}
             }
         }
         for finished in disk.run() {
             // Nobody else sends while this thread has the disk.
-            if let Token::Mark(mark) = finished.token {
+            if let RequestToken::Mark(mark) = finished.token {
                 nbd::reply(out, agreed, mark, finished.result.as_ref().map_err(|fault| *fault));
             }
         }

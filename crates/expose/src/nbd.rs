@@ -345,7 +345,7 @@ impl<S: Read + Write> Negotiation<'_, S> {
 
 /// The parts of a request that its reply needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct NbdCookie {
     /// Chosen by the client.
     pub cookie: u64,
     /// First byte of the request.
@@ -356,20 +356,20 @@ pub struct Mark {
 
 /// A request of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum NbdCommand {
     /// One for the disk.
-    Disk(Mark, Request),
+    Disk(NbdCookie, Request),
     /// One for the extents of these bytes.
     Extents {
         /// To answer it with.
-        mark: Mark,
+        mark: NbdCookie,
         /// The bytes.
         range: Range<u64>,
         /// Most extents of the answer.
         most: usize,
     },
     /// One that is refused at once.
-    Refused(Mark, Fault),
+    Refused(NbdCookie, Fault),
     /// The client leaves.
     Disconnect,
 }
@@ -380,7 +380,7 @@ pub enum RequestState {
     /// A request needs so many bytes in all, and they are not there yet.
     Incomplete(usize),
     /// A request of so many bytes.
-    Complete(usize, Command),
+    Complete(usize, NbdCommand),
 }
 
 /// The first request in `input`.
@@ -409,41 +409,41 @@ pub fn parse(input: &[u8], export: &Export, agreed: Agreement) -> Result<Request
         return Ok(RequestState::Incomplete(whole_bytes));
     };
     let in_one_piece = flags & command_flag::DONT_FRAGMENT != 0;
-    let mark = Mark { cookie, offset, in_one_piece };
+    let mark = NbdCookie { cookie, offset, in_one_piece };
     let header = Header { mark, flags, command, bytes: u64::from(bytes) };
     Ok(RequestState::Complete(whole_bytes, header.command(data, export, agreed)))
 }
 
 struct Header {
-    mark: Mark,
+    mark: NbdCookie,
     flags: u16,
     command: u16,
     bytes: u64,
 }
 
 impl Header {
-    fn command(&self, data: &[u8], export: &Export, agreed: Agreement) -> Command {
+    fn command(&self, data: &[u8], export: &Export, agreed: Agreement) -> NbdCommand {
         if self.command == command::DISCONNECT {
-            return Command::Disconnect;
+            return NbdCommand::Disconnect;
         }
         let is_extents = self.command == command::BLOCK_STATUS && agreed.allocation;
         let (mark, Some(action)) =
             (self.mark, self.action().or(is_extents.then_some(Action::Fetch)))
         else {
-            return Command::Refused(self.mark, Fault::Invalid);
+            return NbdCommand::Refused(self.mark, Fault::Invalid);
         };
         if let Err(fault) = self.check(action, export) {
-            return Command::Refused(mark, fault);
+            return NbdCommand::Refused(mark, fault);
         }
         if is_extents {
             let is_one = self.flags & command_flag::REQUEST_ONE != 0;
             let range = mark.offset..mark.offset + self.bytes;
-            return Command::Extents { mark, range, most: if is_one { 1 } else { EXTENTS_MAX } };
+            return NbdCommand::Extents { mark, range, most: if is_one { 1 } else { EXTENTS_MAX } };
         }
         let fua = self.flags & command_flag::FUA != 0;
         let (offset, bytes) =
             if action == Action::Flush { (0, 0) } else { (mark.offset, self.bytes) };
-        Command::Disk(mark, Request { action, offset, bytes, fua, data: data.to_vec() })
+        NbdCommand::Disk(mark, Request { action, offset, bytes, fua, data: data.to_vec() })
     }
 
     /// The wish for the disk, or `None` if it has no such command.
@@ -491,7 +491,12 @@ impl Header {
 }
 
 /// Appends the reply to a request of the disk.
-pub fn reply(out: &mut Vec<u8>, agreed: Agreement, mark: Mark, result: Result<&Answer, Fault>) {
+pub fn reply(
+    out: &mut Vec<u8>,
+    agreed: Agreement,
+    mark: NbdCookie,
+    result: Result<&Answer, Fault>,
+) {
     match result {
         Err(fault) if agreed.structured => {
             let error = [&errno(fault).to_be_bytes()[..], &0_u16.to_be_bytes()].concat();
@@ -511,7 +516,7 @@ pub fn reply(out: &mut Vec<u8>, agreed: Agreement, mark: Mark, result: Result<&A
 }
 
 /// Appends the reply to a request for extents.
-pub fn extents(out: &mut Vec<u8>, mark: Mark, extents: &[Extent]) {
+pub fn extents(out: &mut Vec<u8>, mark: NbdCookie, extents: &[Extent]) {
     let mut status = CONTEXT_ID.to_be_bytes().to_vec();
     for extent in extents {
         status.extend((extent.bytes as u32).to_be_bytes());
@@ -531,13 +536,13 @@ fn errno(fault: Fault) -> u32 {
     }
 }
 
-fn simple(out: &mut Vec<u8>, mark: Mark, errno: u32) {
+fn simple(out: &mut Vec<u8>, mark: NbdCookie, errno: u32) {
     out.extend(SIMPLE_REPLY_MAGIC.to_be_bytes());
     out.extend(errno.to_be_bytes());
     out.extend(mark.cookie.to_be_bytes());
 }
 
-fn structured(out: &mut Vec<u8>, mark: Mark, flags: u16, kind: u16, parts: &[&[u8]]) {
+fn structured(out: &mut Vec<u8>, mark: NbdCookie, flags: u16, kind: u16, parts: &[&[u8]]) {
     let bytes: usize = parts.iter().map(|part| part.len()).sum();
     out.extend(STRUCTURED_REPLY_MAGIC.to_be_bytes());
     out.extend(flags.to_be_bytes());
@@ -548,7 +553,7 @@ fn structured(out: &mut Vec<u8>, mark: Mark, flags: u16, kind: u16, parts: &[&[u
 }
 
 /// The data of a read: one chunk, or one for each extent.
-fn data(out: &mut Vec<u8>, mark: Mark, bytes: &[u8], extents: &[Extent]) {
+fn data(out: &mut Vec<u8>, mark: NbdCookie, bytes: &[u8], extents: &[Extent]) {
     let whole = [Extent { bytes: bytes.len() as u64, is_hole: false }];
     let mut extents = if mark.in_one_piece { &whole } else { extents }.iter().peekable();
     let (mut offset, mut rest) = (mark.offset, bytes);

@@ -6,7 +6,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::nbd::{self, Agreement, Mark};
+use crate::nbd::{self, Agreement, NbdCookie};
 use crate::request::{Answer, Fault};
 use crate::socket::Stream;
 
@@ -64,7 +64,7 @@ impl Outbox {
     }
 
     /// Appends the reply to a request.
-    pub fn encode(&self, out: &mut Vec<u8>, mark: Mark, result: &Result<Answer, Fault>) {
+    pub fn encode(&self, out: &mut Vec<u8>, mark: NbdCookie, result: &Result<Answer, Fault>) {
         nbd::reply(out, self.agreed, mark, result.as_ref().map_err(|&fault| fault));
     }
 

@@ -18,7 +18,7 @@ use base::Rng;
 
 use crate::order::{Layout, Order};
 use crate::workload::Workload;
-use append::{Appends, Step};
+use append::{AppendStep, Appends};
 use composite::CompositeBlocks;
 use grid::Grid;
 use locality::LikeTrace;
@@ -131,7 +131,7 @@ impl Addresses {
 
     /// The next command of appended zones; `None` for other orders.
     #[inline]
-    pub(crate) fn next_append(&mut self, len: u32) -> Option<Step> {
+    pub(crate) fn next_append(&mut self, len: u32) -> Option<AppendStep> {
         match self {
             Self::Append(appends) => Some(appends.next_step(len)),
             _ => None,

@@ -3,7 +3,7 @@
 use base::{Nanos, Op, OpKind, Rng};
 
 use crate::address::Addresses;
-use crate::address::append::Step;
+use crate::address::append::AppendStep;
 use crate::pacing::Schedule;
 use crate::workload::{Mix, Workload};
 
@@ -97,10 +97,10 @@ impl Generator {
     }
 
     /// A step of appended zones: a deallocation belongs to the write after it, so it has no due time of its own.
-    fn append_op(&mut self, step: Step, tag: u32) -> Op {
+    fn append_op(&mut self, step: AppendStep, tag: u32) -> Op {
         let (kind, offset, len, placement) = match step {
-            Step::Write(offset, len, handle) => (OpKind::Write, offset, len, handle),
-            Step::Deallocate(offset, len) => (OpKind::Deallocate, offset, len, 0),
+            AppendStep::Write(offset, len, handle) => (OpKind::Write, offset, len, handle),
+            AppendStep::Deallocate(offset, len) => (OpKind::Deallocate, offset, len, 0),
         };
         let is_write = kind == OpKind::Write;
         if is_write {

@@ -13,7 +13,7 @@ use crate::index::{Index, IndexChanges, PackedRun};
 const FRESH: Duration = Duration::from_secs(1);
 
 /// A library, its index and its document.
-pub(crate) struct Bench {
+pub(crate) struct LibraryBench {
     library: PathBuf,
     title: String,
     state: Mutex<State>,
@@ -33,7 +33,7 @@ pub(crate) struct Document {
     pub(crate) mark: String,
 }
 
-impl Bench {
+impl LibraryBench {
     /// Opens the index and brings it up to date.
     pub(crate) fn open(library: &Path, title: &str) -> Result<(Self, IndexChanges), ServeError> {
         let mut index = Index::open(library)?;

@@ -9,7 +9,7 @@ use sim::{Drive, Model, PAGE_BYTES};
 
 use super::power_law::PowerLaw;
 use super::under_load::{OpenLoop, UnderLoad};
-use super::zones::{STREAM_PAGES, Zones};
+use super::zones::{STREAM_PAGES, ZoneStreams};
 
 /// Outstanding commands of SSD-iq: four threads of 128.
 const WRITE_DEPTH: u32 = 512;
@@ -23,7 +23,7 @@ pub(super) const LOADS: [u64; 9] =
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 /// A simulated drive, filled or to be filled.
-pub struct Bench {
+pub struct ExperimentDrive {
     pub(super) drive: Drive,
     pub(super) scale: Ratio,
     /// Capacity at full size.
@@ -41,7 +41,7 @@ pub struct WriteRates {
     pub mb_per_s: f64,
 }
 
-impl Bench {
+impl ExperimentDrive {
     /// A new drive of a built-in model, with other values for some of its keys.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl Bench {
     pub(super) fn zone_streams(&mut self, streams: u64) -> WriteRates {
         let span = self.filled(None);
         let zone = self.scale.of(ZONE_GIB << 30) / PAGE_BYTES / STREAM_PAGES * STREAM_PAGES;
-        let mut zones = Zones::new(span / zone, streams, zone, Rng::new(1));
+        let mut zones = ZoneStreams::new(span / zone, streams, zone, Rng::new(1));
         let commands = 4 * span / STREAM_PAGES;
         let mut next = |tag| page_op(OpKind::Write, zones.next_page(), STREAM_PAGES, tag);
         closed_loop(&mut self.drive, 1, commands / 5 * 4, &mut next, |_| ());

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::nbd::{self, Agreement, Command, Export, NbdError, RequestState};
+use crate::nbd::{self, Agreement, Export, NbdCommand, NbdError, RequestState};
 use crate::request::Action;
 
 /// Bytes to read at once, and to keep when a client sends less.
@@ -30,14 +30,14 @@ impl Input {
         stream: &mut impl Read,
         export: &Export,
         agreed: Agreement,
-    ) -> Result<Option<Vec<Command>>, NbdError> {
+    ) -> Result<Option<Vec<NbdCommand>>, NbdError> {
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
         while !self.has_left {
             match nbd::parse(&self.bytes[self.start..self.end], export, agreed)? {
                 RequestState::Complete(bytes, command) => {
                     self.start += bytes;
-                    self.has_left = command == Command::Disconnect;
+                    self.has_left = command == NbdCommand::Disconnect;
                     batch_bytes += data_bytes(&command);
                     batch.push(command);
                     if batch_bytes >= BATCH_BYTES {
@@ -68,11 +68,11 @@ impl Input {
 }
 
 /// Bytes of memory that a command and its answer take beside themselves.
-pub(super) fn data_bytes(command: &Command) -> u64 {
+pub(super) fn data_bytes(command: &NbdCommand) -> u64 {
     match command {
-        Command::Disk(_, request) if request.action == Action::Read => request.bytes,
-        Command::Disk(_, request) => request.data.len() as u64,
-        Command::Extents { most, .. } => *most as u64 * 8,
-        Command::Refused(..) | Command::Disconnect => 0,
+        NbdCommand::Disk(_, request) if request.action == Action::Read => request.bytes,
+        NbdCommand::Disk(_, request) => request.data.len() as u64,
+        NbdCommand::Extents { most, .. } => *most as u64 * 8,
+        NbdCommand::Refused(..) | NbdCommand::Disconnect => 0,
     }
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use base::Nanos;
 
-use super::{SharedDisk, State, Token, locked};
+use super::{RequestToken, SharedDisk, State, locked};
 use crate::clock::Pace;
 use crate::disk::RequestResult;
 use crate::outbox::Outbox;
@@ -28,7 +28,7 @@ const AWAKE: Duration = Duration::from_micros(100);
 const REPLIES_BYTES_MAX: usize = 64 << 10;
 
 /// A finished request, and the time at which its answer was due.
-type Due = (RequestResult<Token>, Instant);
+type Due = (RequestResult<RequestToken>, Instant);
 
 /// The right and the duty to keep the time.
 #[derive(Debug)]
@@ -131,11 +131,11 @@ impl Turn<'_> {
     }
 
     /// Lets the drive go on to the present with a request, and answers. Whether the next event is near.
-    pub fn submit(&mut self, token: Token, request: Request) -> bool {
+    pub fn submit(&mut self, token: RequestToken, request: Request) -> bool {
         self.turn(Some((token, request)))
     }
 
-    fn turn(&mut self, request: Option<(Token, Request)>) -> bool {
+    fn turn(&mut self, request: Option<(RequestToken, Request)>) -> bool {
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let (due, next) = follow(&mut locked(&self.shared.state), request);
         self.next = next;
@@ -155,9 +155,9 @@ impl Turn<'_> {
             self.answered.push(instant);
             match finished.token {
                 // Only the fast clock has these.
-                Token::Mark(_) => {}
-                Token::Reply(reply) => reply(finished.result),
-                Token::Client(outbox, mark, bytes) => {
+                RequestToken::Mark(_) => {}
+                RequestToken::Reply(reply) => reply(finished.result),
+                RequestToken::Client(outbox, mark, bytes) => {
                     self.replies.clear();
                     outbox.encode(&mut self.replies, mark, &finished.result);
                     let more_bytes = self.join(&outbox, &mut due);
@@ -173,12 +173,11 @@ impl Turn<'_> {
 
     /// Appends the following replies to the same client. Returns the bytes that were reserved for them.
     fn join(&mut self, outbox: &Arc<Outbox>, due: &mut Peekable<impl Iterator<Item = Due>>) -> u64 {
-        let is_same =
-            |token: &Token| matches!(token, Token::Client(other, ..) if Arc::ptr_eq(other, outbox));
+        let is_same = |token: &RequestToken| matches!(token, RequestToken::Client(other, ..) if Arc::ptr_eq(other, outbox));
         let mut reserved_bytes = 0;
         while self.replies.len() < REPLIES_BYTES_MAX
             && let Some((finished, instant)) = due.next_if(|(next, _)| is_same(&next.token))
-            && let Token::Client(_, mark, bytes) = finished.token
+            && let RequestToken::Client(_, mark, bytes) = finished.token
         {
             outbox.encode(&mut self.replies, mark, &finished.result);
             self.answered.push(instant);
@@ -190,7 +189,7 @@ impl Turn<'_> {
 
 /// Lets the drive go on to the present, and gives it the request. Returns the requests to answer now, and the time of
 /// the next look.
-fn follow(state: &mut State, request: Option<(Token, Request)>) -> (Vec<Due>, Instant) {
+fn follow(state: &mut State, request: Option<(RequestToken, Request)>) -> (Vec<Due>, Instant) {
     let latest = Instant::now() + SLEEP_MAX;
     let State { disk, clock, due } = state;
     let Some(clock) = *clock else { return (Vec::new(), latest) };

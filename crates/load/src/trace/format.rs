@@ -26,7 +26,7 @@ pub(in crate::trace) use about::Reader;
 pub use csv::CsvSpec;
 pub use detect::detect;
 pub use options::{Event, FormatOptions, WaitUnit};
-pub use parts::fields::Fault;
+pub use parts::fields::FieldFault;
 pub use parts::lines::LineSource;
 pub use parts::time::TimeUnit;
 pub use raw::{LineContent, LineFormat, Raw, RawSource};

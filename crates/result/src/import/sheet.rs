@@ -32,7 +32,7 @@ pub struct Sheet {
     /// Parameters that all steps share.
     pub config: BTreeMap<String, serde_json::Value>,
     /// The measurements, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ImportStep>,
     /// Figures in rows and columns.
     pub tables: Vec<Table>,
     /// Reasons to trust the figures less.
@@ -51,7 +51,7 @@ impl Sheet {
 
 /// One measurement: it becomes a phase.
 #[derive(Clone, Debug, Default)]
-pub struct Step {
+pub struct ImportStep {
     /// Name of the phase, without a dot.
     pub name: String,
     /// Description of the step.

@@ -17,7 +17,7 @@ enum Next {
 }
 
 /// A command that has ended.
-pub(crate) struct Answer {
+pub(crate) struct CommandEnd {
     pub(crate) op: Op,
     /// Its end; `submitted` is the time from which its latency counts: its due time in an open loop.
     pub(crate) end: Completion,
@@ -133,7 +133,7 @@ impl<'a> Queue<'a> {
     /// Records the end of a command and frees its tag.
     #[inline]
     pub(crate) fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
-        if let Some(Answer { op, end, issued }) = self.answered(end) {
+        if let Some(CommandEnd { op, end, issued }) = self.answered(end) {
             recorder.completed(&op, &end);
             recorder.point(&op, issued, &end, NO_JOB);
         }
@@ -141,13 +141,13 @@ impl<'a> Queue<'a> {
 
     /// The command of an end; frees its tag.
     #[inline]
-    pub(crate) fn answered(&mut self, end: Completion) -> Option<Answer> {
+    pub(crate) fn answered(&mut self, end: Completion) -> Option<CommandEnd> {
         let was_full = self.is_open && self.outstanding.next_tag().is_none();
         let OutstandingCommand { op, since, .. } = self.outstanding.end(end.tag)?;
         if was_full {
             self.freed = end.done;
         }
         let submitted = if self.is_open { since } else { end.submitted };
-        Some(Answer { op, end: Completion { submitted, ..end }, issued: end.submitted })
+        Some(CommandEnd { op, end: Completion { submitted, ..end }, issued: end.submitted })
     }
 }

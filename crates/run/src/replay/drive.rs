@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use base::{Completion, Nanos, Op};
 use target::capability::Telemetry;
 
-use super::feed::{Command, Feed};
+use super::feed::{Feed, ReplayCommand};
 use super::{Form, Meter, ReplaySpec};
 use crate::drive::{End, Outstanding, OutstandingCommand, Seconds, wait_until};
 use crate::error::RunError;
@@ -26,7 +26,7 @@ pub struct Observer<'a> {
 /// The state of the loop.
 struct Replay<'a> {
     spec: &'a ReplaySpec,
-    head: Option<Command>,
+    head: Option<ReplayCommand>,
     /// Earliest issue of the head; `None` if only depth decides.
     due_ns: Option<u64>,
     /// Planned time of the last command: the clock of the open form.

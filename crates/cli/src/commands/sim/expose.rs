@@ -22,7 +22,7 @@ use expose::control::{Control, ControlServer};
 use expose::fuse::{FuseError, FuseMount};
 use expose::plan::Shape;
 use expose::server::Clients;
-use expose::shared::Token;
+use expose::shared::RequestToken;
 use expose::{Address, Disk, Pace, Server, ServerError, SharedDisk};
 use io::engine::sim;
 use result::store::ios::{IosChoice, IosWriter};
@@ -165,7 +165,7 @@ fn words_of(pace: Pace) -> String {
     }
 }
 
-fn present(disk: &Disk<Token>) -> Present {
+fn present(disk: &Disk<RequestToken>) -> Present {
     let totals = disk.totals();
     Present { now: totals.now, row: disk.books().open_row(&totals) }
 }
@@ -174,7 +174,7 @@ fn present(disk: &Disk<Token>) -> Present {
 fn record(
     args: &ExposeArgs,
     identity: &Identity,
-    disk: &mut Disk<Token>,
+    disk: &mut Disk<RequestToken>,
 ) -> anyhow::Result<Option<Record>> {
     if args.no_run {
         return Ok(None);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::target::IoError;
 use device::guard;
-use expose::shared::Token;
+use expose::shared::RequestToken;
 use expose::snapshot::FileFault;
 use expose::snapshot::file::{self, Replace, SavedState};
 use expose::{Contents, Disk};
@@ -15,7 +15,7 @@ pub(super) fn disk(
     path: Option<&Path>,
     config: Config,
     contents: Contents,
-) -> Result<Disk<Token>, IoError> {
+) -> Result<Disk<RequestToken>, IoError> {
     let Some(path) = path else { return Ok(Disk::new(config, contents)) };
     let fail = |fault| slip(path, fault);
     Replace::State.check(path).map_err(fail)?;
@@ -27,7 +27,7 @@ pub(super) fn disk(
 }
 
 /// Saves the state at the end.
-pub(super) fn save(disk: &mut Disk<Token>, drive: &str, path: &Path) -> Result<(), IoError> {
+pub(super) fn save(disk: &mut Disk<RequestToken>, drive: &str, path: &Path) -> Result<(), IoError> {
     require_replaceable(path)?;
     let saved = file::save(disk, drive, path, Replace::State);
     saved.map(drop).map_err(|fault| slip(path, fault))

@@ -1,6 +1,6 @@
 //! I/Os in the order of a file, and their sources.
 
-use super::parts::fields::Fault;
+use super::parts::fields::FieldFault;
 use crate::trace::{Problems, Record, TraceError};
 
 /// An I/O from a format: its time on the clock of the file, not yet in order.
@@ -34,8 +34,8 @@ pub trait LineFormat {
     /// Parses one line (without its end).
     ///
     /// # Errors
-    /// [`Fault`] names the field and the expected content.
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault>;
+    /// [`FieldFault`] names the field and the expected content.
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault>;
 
     /// Names of the streams so far, if the file has names.
     fn stream_names(&self) -> Vec<String> {

@@ -23,7 +23,7 @@ pub(in crate::trace::format) const PREFIX: &str = "csv:";
 
 /// The place of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ColumnPlace {
     /// Its number from 0.
     Number(usize),
     /// Its name in the first line.
@@ -33,21 +33,21 @@ pub(super) enum Place {
 /// A column with numbers, and the size of one in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SizeColumn {
-    pub(super) place: Place,
+    pub(super) place: ColumnPlace,
     pub(super) unit_bytes: u64,
 }
 
 /// A column with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TimeColumn {
-    pub(super) place: Place,
+    pub(super) place: ColumnPlace,
     pub(super) unit: TimeUnit,
 }
 
 /// The column that distinguishes streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StreamColumn {
-    pub(super) place: Place,
+    pub(super) place: ColumnPlace,
     /// Whether it contains words instead of numbers.
     pub(super) names: bool,
     /// Whether each stream has its own addresses.
@@ -58,7 +58,7 @@ pub(super) struct StreamColumn {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvSpec {
     pub(super) time: TimeColumn,
-    pub(super) op: Place,
+    pub(super) op: ColumnPlace,
     /// The words of the column `op` and their meanings; lower case.
     pub(super) words: Vec<(String, OpKind)>,
     pub(super) offset: SizeColumn,
@@ -93,7 +93,7 @@ const WORDS: [(&str, OpKind); 16] = [
 #[derive(Default)]
 struct Draft {
     time: Option<TimeColumn>,
-    op: Option<Place>,
+    op: Option<ColumnPlace>,
     words: Vec<(String, OpKind)>,
     offset: Option<SizeColumn>,
     length: Option<SizeColumn>,
@@ -139,14 +139,14 @@ fn words(entry: &str, value: &str) -> Result<Vec<(String, OpKind)>, TraceError> 
     pairs.collect::<Option<_>>().ok_or_else(|| wrong(entry, expected))
 }
 
-fn place(entry: &str, text: &str) -> Result<Place, TraceError> {
+fn place(entry: &str, text: &str) -> Result<ColumnPlace, TraceError> {
     match text.parse::<usize>() {
         Ok(0) => Err(wrong(entry, "columns counted from 1 after `@`")),
-        Ok(number) => Ok(Place::Number(number - 1)),
+        Ok(number) => Ok(ColumnPlace::Number(number - 1)),
         Err(_) if text.is_empty() => {
             Err(wrong(entry, "the number or the name of a column after `@`"))
         }
-        Err(_) => Ok(Place::Name(text.to_owned())),
+        Err(_) => Ok(ColumnPlace::Name(text.to_owned())),
     }
 }
 
@@ -164,7 +164,7 @@ fn delimiter(entry: &str, name: &str) -> Result<u8, TraceError> {
 fn stream(
     entry: &str,
     value: &str,
-    place: Place,
+    place: ColumnPlace,
     addresses: Addresses,
 ) -> Result<StreamColumn, TraceError> {
     match value {
@@ -198,7 +198,7 @@ impl Draft {
             }
             _ => {}
         }
-        let place = at.map_or(Ok(Place::Number(*column)), |at| place(entry, at))?;
+        let place = at.map_or(Ok(ColumnPlace::Number(*column)), |at| place(entry, at))?;
         *column += usize::from(at.is_none());
         match key {
             "-" => Ok(()),
@@ -252,7 +252,7 @@ impl Draft {
             delimiter: self.delimiter.unwrap_or(b','),
             header: self.header.unwrap_or(false),
         };
-        let named = spec.places().any(|place| matches!(place, Place::Name(_)));
+        let named = spec.places().any(|place| matches!(place, ColumnPlace::Name(_)));
         if named && self.header == Some(false) {
             return Err(wrong("header=no", "header=yes, since a column is told by its name"));
         }
@@ -262,7 +262,7 @@ impl Draft {
 
 impl CsvSpec {
     /// The places of its columns.
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &ColumnPlace> {
         let response = self.response.as_ref().map(|column| &column.place);
         let stream = self.stream.as_ref().map(|column| &column.place);
         [&self.time.place, &self.op, &self.offset.place, &self.length.place]

@@ -4,13 +4,13 @@ fn message(text: &str) -> String {
     text.parse::<CsvSpec>().err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-fn parsed(spec: &str, lines: &[&str]) -> Vec<Result<LineContent, Fault>> {
+fn parsed(spec: &str, lines: &[&str]) -> Vec<Result<LineContent, FieldFault>> {
     let mut csv = Csv::new(spec.parse().unwrap());
     lines.iter().map(|line| csv.parse(line.as_bytes())).collect()
 }
 
 /// Time, operation, offset, length, stream, service time.
-fn tuple(parsed: &Result<LineContent, Fault>) -> (u64, OpKind, u64, u32, u32, Option<u64>) {
+fn tuple(parsed: &Result<LineContent, FieldFault>) -> (u64, OpKind, u64, u32, u32, Option<u64>) {
     match parsed {
         Ok(LineContent::Io(Raw { record: r, service_ns })) => {
             (r.issue_ns, r.op, r.offset, r.len, r.stream, *service_ns)

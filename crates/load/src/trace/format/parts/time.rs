@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::fields::{Fault, number, scaled};
+use super::fields::{FieldFault, number, scaled};
 use crate::trace::TraceError;
 
 /// From 1601-01-01, where Windows file time begins, to 1970-01-01.
@@ -63,7 +63,7 @@ impl TimeUnit {
 
     /// A point in time in ns: since 1970 if the file has a date, else since the start of its own
     /// clock.
-    pub(crate) fn point_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    pub(crate) fn point_ns(self, text: &[u8], what: &'static str) -> Result<u64, FieldFault> {
         match self {
             Self::FileTime => {
                 let ticks = number(text, what)?;
@@ -72,14 +72,14 @@ impl TimeUnit {
                 Ok(ticks.saturating_mul(100))
             }
             Self::DateTime => date_time_ns(text).ok_or_else(|| {
-                Fault::new(what, "a date and time such as 2016-02-22 10:00:00.013", text)
+                FieldFault::new(what, "a date and time such as 2016-02-22 10:00:00.013", text)
             }),
             _ => self.length_ns(text, what),
         }
     }
 
     /// A length of time in ns. Beside dates, lengths are in seconds.
-    pub(crate) fn length_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    pub(crate) fn length_ns(self, text: &[u8], what: &'static str) -> Result<u64, FieldFault> {
         let digits = match self {
             Self::Seconds | Self::DateTime => 9,
             Self::Milliseconds => 6,
@@ -94,7 +94,7 @@ impl TimeUnit {
             let unit = self.name();
             let expected =
                 format!("less than 584 years in {unit} (--time-unit names another unit)");
-            Fault::new(what, expected, text)
+            FieldFault::new(what, expected, text)
         })
     }
 }

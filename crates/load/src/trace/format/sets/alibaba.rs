@@ -4,7 +4,7 @@ use base::OpKind;
 
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
-use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number, number_u32, separated};
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat};
 
@@ -19,7 +19,7 @@ struct Alibaba {
 }
 
 impl LineFormat for Alibaba {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = separated(line, b',');
         let device = next(&mut fields);
         if device == b"device_id" {
@@ -29,7 +29,7 @@ impl LineFormat for Alibaba {
         let op = match next(&mut fields) {
             b"R" => OpKind::Read,
             b"W" => OpKind::Write,
-            other => return Err(Fault::new("the opcode", "R or W", other)),
+            other => return Err(FieldFault::new("the opcode", "R or W", other)),
         };
         let (offset, length) = (next(&mut fields), next(&mut fields));
         let issue_ns = self.unit.point_ns(next(&mut fields), "the timestamp")?;

@@ -8,7 +8,7 @@ use base::OpKind;
 use crate::trace::Addresses;
 use crate::trace::format::about::{About, Signs};
 use crate::trace::format::parts::fields::{
-    Fault, hex_or_number, io, next, number_u32, sectors, words,
+    FieldFault, hex_or_number, io, next, number_u32, sectors, words,
 };
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat};
@@ -33,19 +33,19 @@ struct DiskSim {
 }
 
 impl LineFormat for DiskSim {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = words(line);
         let time = next(&mut fields);
         let issue_ns = self.unit.point_ns(time, "the time")?;
         if self.unit == TimeUnit::Nanoseconds && time.contains(&b'.') {
-            return Err(Fault::new("the time", "whole nanoseconds", time));
+            return Err(FieldFault::new("the time", "whole nanoseconds", time));
         }
         let device = number_u32(next(&mut fields), "the device")?;
         let (block, count) = (next(&mut fields), next(&mut fields));
         let flags = hex_or_number(next(&mut fields), "the flags")?;
         let op = if flags & 1 == 1 { OpKind::Read } else { OpKind::Write };
         if let Some(more) = fields.next() {
-            return Err(Fault::new("the sixth field", "the end of the line", more));
+            return Err(FieldFault::new("the sixth field", "the end of the line", more));
         }
         let bytes = (sectors(block, "the block")?, block);
         let mut record = io(issue_ns, op, bytes, (sectors(count, "the block count")?, count))?;

@@ -4,7 +4,7 @@
 use base::OpKind;
 
 use crate::trace::format::about::About;
-use crate::trace::format::parts::fields::{Fault, io, next, number_u32, sectors, words};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number_u32, sectors, words};
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat};
 
@@ -18,7 +18,7 @@ struct Fiu {
 }
 
 impl LineFormat for Fiu {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = words(line);
         let issue_ns = self.unit.point_ns(next(&mut fields), "the time")?;
         let pid = number_u32(next(&mut fields), "the process id")?;
@@ -27,7 +27,7 @@ impl LineFormat for Fiu {
         let op = match next(&mut fields) {
             b"R" => OpKind::Read,
             b"W" => OpKind::Write,
-            other => return Err(Fault::new("the operation", "R or W", other)),
+            other => return Err(FieldFault::new("the operation", "R or W", other)),
         };
         number_u32(next(&mut fields), "the major number")?;
         number_u32(next(&mut fields), "the minor number")?;

@@ -10,7 +10,7 @@ use base::OpKind;
 
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
-use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number, number_u32, separated};
 use crate::trace::format::parts::names::Names;
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat, Raw};
@@ -77,16 +77,16 @@ impl Volumes {
     }
 }
 
-fn kind(text: &[u8]) -> Result<OpKind, Fault> {
+fn kind(text: &[u8]) -> Result<OpKind, FieldFault> {
     match text {
         b"Read" | b"read" => Ok(OpKind::Read),
         b"Write" | b"write" => Ok(OpKind::Write),
-        _ => Err(Fault::new("the type", "Read or Write", text)),
+        _ => Err(FieldFault::new("the type", "Read or Write", text)),
     }
 }
 
 impl LineFormat for Msr {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = separated(line, b',');
         let time = next(&mut fields);
         if time == b"Timestamp" {

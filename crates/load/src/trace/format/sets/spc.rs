@@ -6,7 +6,7 @@ use base::OpKind;
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{
-    Fault, io, next, number, number_u32, sectors, separated,
+    FieldFault, io, next, number, number_u32, sectors, separated,
 };
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat};
@@ -22,14 +22,14 @@ struct Spc {
 }
 
 impl LineFormat for Spc {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = separated(line, b',');
         let unit = number_u32(next(&mut fields), "the storage unit")?;
         let (lba, size) = (next(&mut fields), next(&mut fields));
         let op = match next(&mut fields) {
             b"R" | b"r" => OpKind::Read,
             b"W" | b"w" => OpKind::Write,
-            other => return Err(Fault::new("the opcode", "R or W", other)),
+            other => return Err(FieldFault::new("the opcode", "R or W", other)),
         };
         let issue_ns = self.unit.point_ns(next(&mut fields), "the timestamp")?;
         let bytes = (sectors(lba, "the LBA")?, lba);

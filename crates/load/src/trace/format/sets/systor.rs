@@ -9,7 +9,7 @@ use base::OpKind;
 
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
-use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number, number_u32, separated};
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat, Raw};
 
@@ -24,7 +24,7 @@ struct Systor {
 }
 
 impl LineFormat for Systor {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = separated(line, b',');
         let time = next(&mut fields);
         if time == b"Timestamp" {
@@ -44,7 +44,7 @@ impl LineFormat for Systor {
             b"" if line.iter().filter(|&&byte| byte == b',').count() == 5 => {
                 return Ok(LineContent::Other);
             }
-            other => return Err(Fault::new("the type", "R or W", other)),
+            other => return Err(FieldFault::new("the type", "R or W", other)),
         };
         let lun = number_u32(next(&mut fields), "the LUN")?;
         let (offset, size) = (next(&mut fields), next(&mut fields));

@@ -5,7 +5,7 @@ use base::OpKind;
 
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
-use crate::trace::format::parts::fields::{Fault, io, next, number_u32, sectors, separated};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number_u32, sectors, separated};
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat};
 
@@ -20,7 +20,7 @@ struct Tencent {
 }
 
 impl LineFormat for Tencent {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = separated(line, b',');
         let time = next(&mut fields);
         if time == b"Timestamp" {
@@ -31,7 +31,7 @@ impl LineFormat for Tencent {
         let op = match next(&mut fields) {
             b"0" => OpKind::Read,
             b"1" => OpKind::Write,
-            other => return Err(Fault::new("the type", "0 or 1", other)),
+            other => return Err(FieldFault::new("the type", "0 or 1", other)),
         };
         let volume = number_u32(next(&mut fields), "the volume")?;
         let bytes = (sectors(offset, "the offset")?, offset);

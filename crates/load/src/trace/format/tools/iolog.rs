@@ -10,7 +10,7 @@ use base::OpKind;
 
 use crate::trace::format::about::About;
 use crate::trace::format::options::WaitUnit;
-use crate::trace::format::parts::fields::{Fault, io, next, number, words};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number, words};
 use crate::trace::format::parts::names::Names;
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::format::raw::{LineContent, LineFormat};
@@ -40,13 +40,13 @@ impl Iolog {
         Self { wait_unit, version: 0, now_ns: 0, files: Names::default() }
     }
 
-    fn header(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn header(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         self.version = match line {
             b"fio version 2 iolog" => 2,
             b"fio version 3 iolog" => 3,
             _ => {
                 const EXPECTED: &str = "`fio version 2 iolog` or `fio version 3 iolog`";
-                return Err(Fault::new("the header", EXPECTED, line));
+                return Err(FieldFault::new("the header", EXPECTED, line));
             }
         };
         Ok(LineContent::Other)
@@ -62,7 +62,7 @@ impl Iolog {
 }
 
 impl LineFormat for Iolog {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         if self.version == 0 || line.starts_with(HEADER) {
             return self.header(line);
         }
@@ -83,7 +83,7 @@ impl LineFormat for Iolog {
                 return Ok(self.wait(amount));
             }
             b"add" | b"open" | b"close" => return Ok(LineContent::Other),
-            _ => return Err(Fault::new("the action", "an action of fio", action)),
+            _ => return Err(FieldFault::new("the action", "an action of fio", action)),
         };
         let (offset, length) = (next(&mut fields), next(&mut fields));
         let bytes = (number(offset, "the offset")?, offset);

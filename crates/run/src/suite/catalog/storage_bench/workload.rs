@@ -7,7 +7,7 @@
 use base::{Nanos, OpKind};
 use device::host::small_file;
 use load::jobs::{JobSpec, Jobs};
-use load::spec::{ALL, Place, WorkloadFile, library};
+use load::spec::{ALL, WorkloadFile, WorkloadSite, library};
 use result::rows::SecondRow;
 use result::schema::{Mark, Table, TableRow};
 use result::stats::findings::time;
@@ -87,7 +87,7 @@ impl Key for JobsFile {
     fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<Self, RunError> {
         let name = params.text(name);
         let text = text_of(&name)?;
-        let place = Place {
+        let place = WorkloadSite {
             span_bytes: site.span_bytes,
             queue_depth_max: site.limits.queue_depth_max,
             logical_block_bytes: site.limits.logical_block_bytes,

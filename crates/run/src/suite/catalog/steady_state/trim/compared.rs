@@ -113,7 +113,7 @@ pub(super) struct PassComparison {
 
 /// The answer of one kind of data alone about TRIM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum TrimAnswer {
     /// It restores the drive.
     Works,
     /// It restores less than half of the loss, or leaves a zone slow.
@@ -128,7 +128,7 @@ pub(super) enum Answer {
     InPart,
 }
 
-impl Answer {
+impl TrimAnswer {
     pub(super) const fn is_settled(self) -> bool {
         !matches!(self, Self::TooFewRounds | Self::Noise)
     }
@@ -215,24 +215,24 @@ impl PassComparison {
     }
 
     /// The answer of the passes with this kind of data alone.
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> TrimAnswer {
         let reaches = self.after_trim.mean >= MEAN_SHARE_MIN;
         if !self.is_simulated && self.rounds < ROUNDS_MIN {
-            Answer::TooFewRounds
+            TrimAnswer::TooFewRounds
         } else if self.tortured.mean >= MARK_SHARE_MAX {
-            Answer::NoMark
+            TrimAnswer::NoMark
         } else if self.tortured.high >= MARK_SHARE_MAX {
-            Answer::Noise
+            TrimAnswer::Noise
         } else if self.has_slow_zone {
-            Answer::DoesNotWork
+            TrimAnswer::DoesNotWork
         } else if self.over_middle.high < 1.0 {
-            if reaches { Answer::NoMark } else { Answer::DoesNotWork }
+            if reaches { TrimAnswer::NoMark } else { TrimAnswer::DoesNotWork }
         } else if self.over_middle.low <= 1.0 {
-            Answer::Noise
+            TrimAnswer::Noise
         } else if reaches && self.worst_zone >= ZONE_SHARE_MIN {
-            Answer::Works
+            TrimAnswer::Works
         } else {
-            Answer::InPart
+            TrimAnswer::InPart
         }
     }
 
