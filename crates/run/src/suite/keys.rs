@@ -24,10 +24,45 @@ pub(crate) struct Reading<'a> {
     pub(crate) notes: &'a mut Notes,
 }
 
-/// The form of a key: the reading of its text, and its entry in `run.json`.
+/// A value in `run.json`.
+pub(crate) trait Entry {
+    /// Its names and values; `name` is that of the key with the unit of its form.
+    fn entries(&self, name: &str) -> Vec<(String, Value)>;
+}
+
+/// Implements [`Entry`] for values with one entry.
+macro_rules! entry {
+    ($($Value:ty: |$value:ident| $entry:expr),+ $(,)?) => {
+        $(impl $crate::suite::keys::Entry for $Value {
+            fn entries(&self, name: &str) -> Vec<(String, serde_json::Value)> {
+                let $value = self;
+                vec![(name.to_owned(), $entry.into())]
+            }
+        })+
+    };
+}
+pub(crate) use entry;
+
+entry! {
+    bool: |value| *value,
+    u8: |value| *value,
+    u32: |value| *value,
+    u64: |value| *value,
+    String: |value| value.clone(),
+    Vec<u8>: |value| value.clone(),
+    Vec<u32>: |value| value.clone(),
+    Vec<u64>: |value| value.clone(),
+    Vec<String>: |value| value.clone(),
+    Nanos: |value| steps::seconds(*value),
+    Vec<Nanos>: |value| value.iter().map(|time| steps::seconds(*time)).collect::<Vec<_>>(),
+    AskedData: |value| value.text.clone(),
+    Pacing: |value| value.to_string(),
+}
+
+/// The form of a key: the reading of its text.
 pub(crate) trait Key {
     /// The value that a test computes with.
-    type Value;
+    type Value: Entry;
 
     /// The end of its name in `run.json`; empty for a value without a unit.
     const UNIT: &'static str = "";
@@ -37,17 +72,12 @@ pub(crate) trait Key {
     /// # Errors
     /// [`RunError::Usage`] for other text, or a value that is impossible at this site.
     fn read(reading: Reading<'_>) -> Result<Self::Value, RunError>;
+}
 
-    /// The value in `run.json`; a form with other or more entries has [`Key::entries`] of its own.
-    fn entry(_: &Self::Value) -> Value {
-        Value::Null
-    }
-
-    /// Names and values in `run.json`.
-    fn entries(name: &str, value: &Self::Value) -> Vec<(String, Value)> {
-        let end = if name.ends_with(Self::UNIT) { "" } else { Self::UNIT };
-        vec![(format!("{name}{end}"), Self::entry(value))]
-    }
+/// The entries of the value of a key.
+pub(crate) fn entries<F: Key>(name: &str, value: &F::Value) -> Vec<(String, Value)> {
+    let end = if name.ends_with(F::UNIT) { "" } else { F::UNIT };
+    value.entries(&format!("{name}{end}"))
 }
 
 /// Declares the settings of a test: `field: Form = parameter;`. Writes the struct, its parameters in this order
@@ -82,8 +112,8 @@ macro_rules! settings {
             }
 
             fn config(&self) -> $crate::suite::Config {
-                use $crate::suite::keys::Key;
-                [$(<$form as Key>::entries($param.name, &self.$field)),+].into_iter().flatten().collect()
+                use $crate::suite::keys::entries;
+                [$(entries::<$form>($param.name, &self.$field)),+].into_iter().flatten().collect()
             }
         }
     };
@@ -130,10 +160,6 @@ impl Key for Duration {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
         params.duration(name)
     }
-
-    fn entry(value: &Nanos) -> Value {
-        steps::seconds(*value).into()
-    }
 }
 
 impl Key for Pause {
@@ -142,10 +168,6 @@ impl Key for Pause {
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
         params.pause(name)
-    }
-
-    fn entry(value: &Nanos) -> Value {
-        steps::seconds(*value).into()
     }
 }
 
@@ -156,10 +178,6 @@ impl Key for Pauses {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<Nanos>, RunError> {
         params.pauses(name)
     }
-
-    fn entry(value: &Vec<Nanos>) -> Value {
-        value.iter().map(|pause| steps::seconds(*pause)).collect()
-    }
 }
 
 impl Key for Region {
@@ -168,10 +186,6 @@ impl Key for Region {
 
     fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<u64, RunError> {
         site.region(params, name, notes)
-    }
-
-    fn entry(value: &u64) -> Value {
-        (*value).into()
     }
 }
 
@@ -182,10 +196,6 @@ impl Key for Block {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.block_bytes(name)
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 impl Key for QueueDepth {
@@ -193,10 +203,6 @@ impl Key for QueueDepth {
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.queue_depth(name)
-    }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
     }
 }
 
@@ -223,10 +229,6 @@ impl Key for Count {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.count(name)
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 impl Key for Content {
@@ -234,10 +236,6 @@ impl Key for Content {
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<AskedData, RunError> {
         steps::data(params, name)
-    }
-
-    fn entry(value: &AskedData) -> Value {
-        value.text.clone().into()
     }
 }
 
@@ -247,32 +245,23 @@ impl Key for Rate {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Pacing, RunError> {
         params.get(name)
     }
-
-    fn entry(value: &Pacing) -> Value {
-        value.to_string().into()
-    }
 }
 
-impl<T: FromStr<Err: Display + 'static> + Clone + Into<Value>> Key for Plain<T> {
+impl<T: FromStr<Err: Display + 'static> + Entry> Key for Plain<T> {
     type Value = T;
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<T, RunError> {
         params.get(name)
     }
-
-    fn entry(value: &T) -> Value {
-        value.clone().into()
-    }
 }
 
-impl<T: FromStr<Err: Display + 'static> + PartialEq + Clone + Into<Value>> Key for List<T> {
+impl<T: FromStr<Err: Display + 'static> + PartialEq> Key for List<T>
+where
+    Vec<T>: Entry,
+{
     type Value = Vec<T>;
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<T>, RunError> {
         params.list(name)
-    }
-
-    fn entry(value: &Vec<T>) -> Value {
-        value.clone().into()
     }
 }

@@ -9,6 +9,7 @@ use load::address::one_pass;
 use load::{Order, Workload};
 use target::Identity;
 
+use super::keys::entry;
 use super::{Notes, PhaseSpec, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -86,6 +87,8 @@ impl Preparation {
         self.phase.clone().into_iter()
     }
 }
+
+entry! { Preparation: |value| value.name() }
 
 /// A single pass over the span, and its basis.
 #[derive(Clone, Debug)]

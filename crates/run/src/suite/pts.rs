@@ -17,7 +17,7 @@ use load::{Order, Workload};
 
 use serde_json::Value;
 
-use super::keys::{Key, Reading};
+use super::keys::{Entry, Key, Reading};
 use super::{Conditions, Measurements, Notes, PhaseSpec, Site, Step, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -83,16 +83,6 @@ impl Common {
         Ok(Self { step, shorten, precondition, queue_depth })
     }
 
-    /// The settings in the form of `run.json`.
-    pub(crate) fn entries(&self) -> Vec<(String, Value)> {
-        steps::entries([
-            ("step_ns", self.step.0.into()),
-            ("shorten", self.shorten.into()),
-            ("precondition", self.precondition.into()),
-            ("queue_depth", self.queue_depth.into()),
-        ])
-    }
-
     /// Purge and workload-independent precondition. If `random_follows` and minutes have become
     /// seconds, the rounds are too short to use up the spare blocks themselves, so that a very even
     /// beginning would pass for steady state. A random pass of the span then precedes them (an
@@ -151,9 +141,16 @@ impl Key for Common {
         };
         Self::of(params, site, SIMULATED_SHORTEN, queue_depth, notes)
     }
+}
 
-    fn entries(_: &str, value: &Self) -> Vec<(String, Value)> {
-        value.entries()
+impl Entry for Common {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        steps::entries([
+            ("step_ns", self.step.0.into()),
+            ("shorten", self.shorten.into()),
+            ("precondition", self.precondition.into()),
+            ("queue_depth", self.queue_depth.into()),
+        ])
     }
 }
 

@@ -19,7 +19,7 @@ use result::stats::notice::Notice;
 use serde_json::Value;
 
 use super::amplification;
-use super::keys::{Key, Plain, Reading, settings};
+use super::keys::{Entry, Key, Plain, Reading, settings};
 use super::measured::Part;
 use super::{
     Action, Conditions, Figures, Measurements, Notes, PhaseSpec, Site, Step, TestSettings, steps,
@@ -125,9 +125,11 @@ impl Key for Replay {
             mapping: params.text("mapping"),
         })
     }
+}
 
-    fn entries(_: &str, value: &Self) -> Vec<(String, Value)> {
-        let Self { spec, origin: (origin, source), part, idle, form, mapping } = value;
+impl Entry for Replay {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        let Self { spec, origin: (origin, source), part, idle, form, mapping } = self;
         steps::entries([
             ("trace", spec.trace.clone().into()),
             ("part", part.clone().into()),

@@ -26,6 +26,7 @@ use super::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use super::{Common, SIMULATED_SHORTEN};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::Entry;
 use crate::suite::{
     Chart, Conditions, Figures, Formula, Measurements, Notes, Part, PhaseSpec, Site, Step, rates,
     steps,
@@ -104,6 +105,17 @@ pub(crate) struct Variation {
     point_time: Nanos,
 }
 
+impl Entry for Variation {
+    fn entries(&self, name: &str) -> Vec<(String, Value)> {
+        let own = steps::entries([
+            ("block_bytes", self.access.block_bytes.into()),
+            ("read_percent", self.access.read_percent.into()),
+            ("outstanding", self.outstanding.clone().into()),
+        ]);
+        self.common.entries(name).into_iter().chain(own).collect()
+    }
+}
+
 impl Variation {
     pub(crate) fn read(
         params: &Params,
@@ -134,16 +146,6 @@ impl Variation {
             access,
             outstanding,
         })
-    }
-
-    /// The settings in the form of `run.json`.
-    pub(crate) fn entries(&self) -> Vec<(String, Value)> {
-        let own = steps::entries([
-            ("block_bytes", self.access.block_bytes.into()),
-            ("read_percent", self.access.read_percent.into()),
-            ("outstanding", self.outstanding.clone().into()),
-        ]);
-        self.common.entries().into_iter().chain(own).collect()
     }
 
     pub(crate) fn steps(&self, site: &Site<'_>) -> Vec<Step> {

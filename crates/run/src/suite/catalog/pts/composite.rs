@@ -9,7 +9,6 @@
 use base::Bytes;
 use load::composite::{PTS_COMPOSITE, PTS_COMPOSITE_4K};
 use load::{Composite, Order};
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::suite::keys::{Key, Reading, settings};
@@ -60,10 +59,6 @@ impl Key for ServerDay {
         let (order, block_bytes) = (Order::Composite(composite), composite.largest_bytes());
         let access = Access { order, block_bytes, read_percent: READ_PERCENT };
         Variation::read(params, site, access, notes)
-    }
-
-    fn entries(_: &str, value: &Variation) -> Vec<(String, Value)> {
-        value.entries()
     }
 }
 

@@ -11,7 +11,6 @@
 use base::{Histogram, Nanos, OpKind};
 use load::{Order, Workload};
 use result::schema::{Finding, Table, TableRow};
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
@@ -75,10 +74,6 @@ impl Key for Tenths {
     fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Common, RunError> {
         let queue_depth = params.queue_depth(pts::QUEUE_DEPTH.name)?;
         Common::of(params, site, SIMULATED_SHORTEN, queue_depth, notes)
-    }
-
-    fn entries(_: &str, value: &Common) -> Vec<(String, Value)> {
-        value.entries()
     }
 }
 

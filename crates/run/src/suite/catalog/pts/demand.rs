@@ -8,7 +8,6 @@
 //! rare responses.
 
 use load::Order;
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
@@ -61,10 +60,6 @@ impl Key for Demand {
             read_percent: params.get("read_percent")?,
         };
         Variation::read(params, site, access, notes)
-    }
-
-    fn entries(_: &str, value: &Variation) -> Vec<(String, Value)> {
-        value.entries()
     }
 }
 

@@ -12,7 +12,6 @@ use result::marks::Reason;
 use result::schema::{Table, TableRow};
 use result::stats::findings::count;
 use result::stats::steady::{PTS_WINDOW, Window};
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
@@ -46,7 +45,7 @@ const SPAN_WRITES_MIN: u64 = 2;
 settings! {
     /// Length, number and end of the steps.
     struct Settings {
-        step: StepTime = Param::new("step", "60s", "time for each point");
+        step_ns: StepNs = Param::new("step", "60s", "time for each point");
         steps_max: Count = Param::new("steps_max", "360", "most points");
         /// Writes of the span at which the test ends.
         span_writes: Plain<u64> = Param::new(
@@ -58,19 +57,15 @@ settings! {
     }
 }
 
-/// The time for a point, in ns in `run.json`.
-enum StepTime {}
+/// The time for a point in ns.
+enum StepNs {}
 
-impl Key for StepTime {
-    type Value = Nanos;
+impl Key for StepNs {
+    type Value = u64;
     const UNIT: &'static str = "_ns";
 
-    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
-        params.duration(name)
-    }
-
-    fn entry(value: &Nanos) -> Value {
-        value.0.into()
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u64, RunError> {
+        params.duration(name).map(|time| time.0)
     }
 }
 
@@ -78,7 +73,7 @@ impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let (depth, span_writes) = (self.queue_depth, self.span_writes);
         let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
-        let phases = vec![steps::for_time(STEP, workload, self.step)];
+        let phases = vec![steps::for_time(STEP, workload, Nanos(self.step_ns))];
         let is_settled = move |measured: &Measurements<'_>| {
             is_written(measured, span_writes) || steady(measured).is_some()
         };
@@ -135,12 +130,12 @@ impl Settings {
         let mut written = 0.0;
         for (number, (iops, bytes)) in (1..).zip(iops.iter().zip(bytes)) {
             written += bytes;
-            let label = Nanos(self.step.0.saturating_mul(number)).to_string();
+            let label = Nanos(self.step_ns.saturating_mul(number)).to_string();
             table.rows.push(TableRow { label, values: vec![Some(*iops), Some(written)] });
         }
         // Minutes are never shortened, and there is no precondition.
-        let Self { step, queue_depth, .. } = *self;
-        let common = Common { step, shorten: 1, precondition: 0, queue_depth };
+        let Self { step_ns, queue_depth, .. } = *self;
+        let common = Common { step: Nanos(step_ns), shorten: 1, precondition: 0, queue_depth };
         table.conditions = common.conditions(measured);
         table
     }

@@ -11,7 +11,6 @@ use load::{Order, Pacing, Workload};
 use result::schema::TableRow;
 use result::stats::findings;
 use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
@@ -80,10 +79,6 @@ impl Key for PacedQueueDepth {
             return params.queue_depth(name);
         }
         Ok(PACED_QUEUE_DEPTH.min(site.limits.queue_depth_max))
-    }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
     }
 }
 

@@ -18,7 +18,6 @@ use base::OpKind;
 use load::{Mix, Order, Pacing, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::{count, percent, time};
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
@@ -92,10 +91,6 @@ impl Key for Loads {
         }
         Ok(loads)
     }
-
-    fn entry(value: &Vec<u32>) -> Value {
-        value.clone().into()
-    }
 }
 
 /// Kinds of commands, in order.
@@ -106,10 +101,6 @@ impl Key for Kinds {
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<String>, RunError> {
         params.words(name, &KINDS)
-    }
-
-    fn entry(value: &Vec<String>) -> Value {
-        value.clone().into()
     }
 }
 
@@ -125,10 +116,6 @@ impl Key for LimitedDepth {
         }
         Ok(QUEUE_DEPTH.min(site.limits.queue_depth_max))
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 /// Writes before the measurement, of the size of its commands.
@@ -139,10 +126,6 @@ impl Key for DrivePreparation {
 
     fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Preparation, RunError> {
         Preparation::read(params, site, params.block_bytes("block")?, notes)
-    }
-
-    fn entry(value: &Preparation) -> Value {
-        value.name().into()
     }
 }
 

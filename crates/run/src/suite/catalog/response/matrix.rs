@@ -18,7 +18,9 @@ use result::stats::findings::{count, percent, time};
 use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
 use crate::params::Param;
-use crate::suite::keys::{Block, Content, Duration, Key, Reading, depth_of_two, settings};
+use crate::suite::keys::{
+    Block, Content, Duration, Entry, Key, Reading, depth_of_two, entry, settings,
+};
 use crate::suite::{
     Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
     PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
@@ -98,14 +100,12 @@ impl Key for Points {
             points + 1
         )))
     }
-
-    fn entry(value: &u32) -> serde_json::Value {
-        (*value).into()
-    }
 }
 
 /// The order of the writes.
 enum WriteOrder {}
+
+entry! { Order: |value| value.to_string() }
 
 impl Key for WriteOrder {
     type Value = Order;
@@ -118,10 +118,6 @@ impl Key for WriteOrder {
                 Err(RunError::Usage(format!("`--set {name}={text}` must be sequential or uniform")))
             }
         }
-    }
-
-    fn entry(value: &Order) -> serde_json::Value {
-        value.to_string().into()
     }
 }
 
@@ -139,11 +135,13 @@ impl Key for Depths {
         let writes = (depth / 4).max(1);
         Ok(Self { reads: depth - writes, writes })
     }
+}
 
-    fn entries(_: &str, value: &Self) -> Vec<(String, serde_json::Value)> {
+impl Entry for Depths {
+    fn entries(&self, _: &str) -> Vec<(String, serde_json::Value)> {
         steps::entries([
-            ("read_queue_depth", value.reads.into()),
-            ("write_queue_depth", value.writes.into()),
+            ("read_queue_depth", self.reads.into()),
+            ("write_queue_depth", self.writes.into()),
         ])
     }
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
 use crate::params::Param;
-use crate::suite::keys::{Duration, Key, Reading, depth_of_two, settings};
+use crate::suite::keys::{Duration, Entry, Key, Reading, depth_of_two, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
     Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
@@ -111,10 +111,6 @@ impl Key for QuietPercent {
             "`--set {name}={percent}` must lie between 1 and 100 percent of the saturated rate"
         )))
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 /// Rising multiples.
@@ -133,10 +129,6 @@ impl Key for Ratios {
             params.text(name)
         )))
     }
-
-    fn entry(value: &Vec<u64>) -> Value {
-        value.clone().into()
-    }
 }
 
 /// Kinds of the noisy job.
@@ -147,10 +139,6 @@ impl Key for Noises {
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<String>, RunError> {
         params.words(name, &NOISES.map(|(name, _)| name))
-    }
-
-    fn entry(value: &Vec<String>) -> Value {
-        value.clone().into()
     }
 }
 
@@ -168,11 +156,13 @@ impl Key for Depths {
         let quiet = (depth / 4).max(1);
         Ok(Self { quiet, noisy: depth - quiet })
     }
+}
 
-    fn entries(_: &str, value: &Self) -> Vec<(String, Value)> {
+impl Entry for Depths {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
         steps::entries([
-            ("quiet_queue_depth", value.quiet.into()),
-            ("noisy_queue_depth", value.noisy.into()),
+            ("quiet_queue_depth", self.quiet.into()),
+            ("noisy_queue_depth", self.noisy.into()),
         ])
     }
 }
@@ -185,10 +175,6 @@ impl Key for Preparation4KiB {
 
     fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Preparation, RunError> {
         Preparation::read(params, site, BLOCK_BYTES, notes)
-    }
-
-    fn entry(value: &Preparation) -> Value {
-        value.name().into()
     }
 }
 

@@ -11,11 +11,10 @@ use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::count;
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
-use crate::suite::keys::{Block, Content, Duration, Key, Reading, Region, settings};
+use crate::suite::keys::{Block, Content, Duration, Key, Reading, Region, entry, settings};
 use crate::suite::{
     Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
@@ -72,6 +71,8 @@ struct AskedDepths {
     possible: Vec<u32>,
 }
 
+entry! { AskedDepths: |value| value.asked.clone() }
+
 /// Queue depths, in order.
 enum Depths {}
 
@@ -80,10 +81,6 @@ impl Key for Depths {
 
     fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<AskedDepths, RunError> {
         Ok(AskedDepths { asked: params.list(name)?, possible: site.depths(params, name, notes)? })
-    }
-
-    fn entry(value: &AskedDepths) -> Value {
-        value.asked.clone().into()
     }
 }
 

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
@@ -87,10 +86,6 @@ impl Key for DeepQueueDepth {
             ));
         }
         Ok(deep)
-    }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::keys::{
-    Block, Content, Duration, Key, Plain, QueueDepth, Rate, Reading, settings,
+    Block, Content, Duration, Entry, Key, Plain, QueueDepth, Rate, Reading, settings,
 };
 use crate::suite::precondition::{self, OnePass};
 use crate::suite::{
@@ -124,10 +124,6 @@ impl Key for SteadyFrom {
         ));
         Ok(late)
     }
-
-    fn entry(value: &Nanos) -> Value {
-        steps::seconds(*value).into()
-    }
 }
 
 /// The way to a full drive.
@@ -151,11 +147,13 @@ impl Key for Precondition {
             ))),
         }
     }
+}
 
-    fn entries(name: &str, value: &Option<OnePass>) -> Vec<(String, Value)> {
-        let precondition = value.as_ref().map_or(FILL, |_| precondition::ONE_PASS);
+impl Entry for Option<OnePass> {
+    fn entries(&self, name: &str) -> Vec<(String, Value)> {
+        let precondition = self.as_ref().map_or(FILL, |_| precondition::ONE_PASS);
         let mut entries = steps::entries([(name, precondition.into())]);
-        let pass = value.iter();
+        let pass = self.iter();
         entries.extend(pass.map(|pass| ("log_bytes".to_owned(), pass.log_bytes.into())));
         entries
     }

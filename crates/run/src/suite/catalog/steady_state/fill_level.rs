@@ -12,7 +12,6 @@ use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::count;
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -89,10 +88,6 @@ impl Key for Levels {
                 params.text(name)
             ))),
         }
-    }
-
-    fn entry(value: &Vec<u64>) -> Value {
-        value.clone().into()
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, split};
-use crate::suite::keys::{Block, Count, Key, List, Plain, QueueDepth, Reading, settings};
+use crate::suite::keys::{Block, Count, Entry, Key, List, Plain, QueueDepth, Reading, settings};
 use crate::suite::{
     Chapter, Chart, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site,
     Step, TestSettings, open_loop, rates, steps,
@@ -127,9 +127,11 @@ impl Key for Kinds {
         };
         Ok(sizes.iter().flat_map(of_size).collect())
     }
+}
 
-    fn entries(_: &str, kinds: &Vec<Kind>) -> Vec<(String, Value)> {
-        let mut sizes: Vec<u64> = kinds.iter().map(|kind| kind.zone_bytes).collect();
+impl Entry for Vec<Kind> {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        let mut sizes: Vec<u64> = self.iter().map(|kind| kind.zone_bytes).collect();
         sizes.dedup();
         steps::entries([("zone_bytes", sizes.into())])
     }

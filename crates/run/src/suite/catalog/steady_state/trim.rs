@@ -20,12 +20,11 @@ use load::{Order, Workload};
 use result::rows::SecondRow;
 use result::schema::TableRow;
 use result::stats::summary::quantile;
-use serde_json::Value;
 
 use self::compared::{PassComparison, Passes, verdict};
 use crate::error::RunError;
 use crate::params::Param;
-use crate::suite::keys::{Duration, Key, Pause, QueueDepth, Reading, settings};
+use crate::suite::keys::{Duration, Key, Pause, QueueDepth, Reading, entry, settings};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
     Chapter, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec, Procedure,
@@ -106,6 +105,8 @@ struct Kinds {
     kinds: &'static [Kind],
 }
 
+entry! { Kinds: |value| value.word.clone() }
+
 impl Key for Kinds {
     type Value = Self;
 
@@ -127,10 +128,6 @@ impl Key for Kinds {
         };
         Ok(Self { word, kinds })
     }
-
-    fn entry(value: &Self) -> Value {
-        value.word.clone().into()
-    }
 }
 
 /// The most rounds; by default fewer where nothing outside disturbs.
@@ -146,10 +143,6 @@ impl Key for RoundsMax {
             "auto" => Ok(ROUNDS_MAX),
             _ => params.count(name),
         }
-    }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
     }
 }
 

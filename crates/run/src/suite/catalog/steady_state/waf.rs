@@ -20,13 +20,12 @@
 use base::{Bytes, OpKind, Ratio};
 use load::{Order, Workload};
 use result::schema::{Table, TableRow};
-use serde_json::Value;
 use target::Identity;
 
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::amplification::{Amplification, Source};
-use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, settings};
+use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, entry, settings};
 use crate::suite::{
     Chapter, Chart, Conditions, Definition, Figures, Measurements, Notes, Part, Procedure,
     ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
@@ -133,6 +132,11 @@ settings! {
 /// Patterns with semicolons between.
 enum Patterns {}
 
+entry! {
+    Vec<Pattern>: |value| value.iter().map(|pattern| pattern.text.clone()).collect::<Vec<_>>(),
+    DriveShare: |value| value.scale.to_string(),
+}
+
 impl Key for Patterns {
     type Value = Vec<Pattern>;
 
@@ -147,10 +151,6 @@ impl Key for Patterns {
                 patterns[at].text
             ))),
         }
-    }
-
-    fn entry(value: &Vec<Pattern>) -> Value {
-        value.iter().map(|pattern| pattern.text.clone()).collect()
     }
 }
 
@@ -187,10 +187,6 @@ impl Key for ShareOfDrive {
             false => Bytes(scale.of(site.span_bytes)).align_down(SPAN_STEP).0,
         };
         Ok(DriveShare { scale, span_bytes })
-    }
-
-    fn entry(value: &DriveShare) -> Value {
-        value.scale.to_string().into()
     }
 }
 

@@ -18,7 +18,7 @@ use target::IoError;
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::amplification;
-use crate::suite::keys::{Key, Plain, Reading, settings};
+use crate::suite::keys::{Entry, Key, Plain, Reading, settings};
 use crate::suite::rates::{self, mb_per_s};
 use crate::suite::{
     Action, Chapter, Conditions, Definition, Figures, Measurements, Notes, Part, PhaseSpec,
@@ -101,8 +101,11 @@ impl Key for JobsFile {
         check_placement(&name, &jobs, site)?;
         Ok(Self { name, text, jobs })
     }
+}
 
-    fn entries(_: &str, Self { name, text, jobs }: &Self) -> Vec<(String, Value)> {
+impl Entry for JobsFile {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        let JobsFile { name, text, jobs } = self;
         steps::entries([
             ("workload", name.clone().into()),
             ("file", text.clone().into()),

@@ -10,7 +10,6 @@
 use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
-use serde_json::Value;
 use target::Past;
 
 use crate::error::RunError;
@@ -78,10 +77,6 @@ impl Key for Days {
             "`--set {name}={}` must be ages from 1 to {DAYS_MAX} days, each higher than the one before, such as 30,180",
             params.text(name)
         )))
-    }
-
-    fn entry(value: &Vec<u32>) -> Value {
-        value.clone().into()
     }
 }
 
