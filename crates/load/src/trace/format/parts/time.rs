@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use chrono::NaiveDate;
+
 use super::fields::{FieldFault, number, scaled};
 use crate::trace::TraceError;
 
@@ -132,18 +134,9 @@ fn date_time_ns(text: &[u8]) -> Option<u64> {
 
 /// Days of the Gregorian calendar; `None` for a day that does not exist, or lies before 1970.
 fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let february = if leap(year) { 29 } else { 28 };
-    let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let month = usize::try_from(month.checked_sub(1)?).ok()?;
-    if year < 1970 || !(1..=*months.get(month)?).contains(&day) {
-        return None;
-    }
-    let leap_days = |year: u64| year / 4 - year / 100 + year / 400;
-    let years = (year - 1970) * 365 + leap_days(year - 1) - leap_days(1969);
-    Some(years + months[..month].iter().sum::<u64>() + day - 1)
+    let (month, day) = (u32::try_from(month).ok()?, u32::try_from(day).ok()?);
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+    u64::try_from(date.to_epoch_days()).ok()
 }
 
 #[cfg(test)]
