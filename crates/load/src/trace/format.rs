@@ -151,11 +151,10 @@ impl Format {
     /// The parser of a text format, or `None` if the format is binary, or the user named no
     /// columns.
     pub fn lines(self, options: &FormatOptions) -> Option<Box<dyn LineFormat>> {
+        let unit = self.time_unit(options).unwrap_or(TimeUnit::Nanoseconds);
         match self.0.reader {
-            Reader::Lines(parser) => {
-                let unit = self.time_unit(options).unwrap_or(TimeUnit::Nanoseconds);
-                Some(parser(options, unit))
-            }
+            Reader::Lines(parser) => Some(parser(options, unit)),
+            Reader::Parser(parser) => Some(Box::new(move |line: &[u8]| parser(line, unit))),
             Reader::Columns(parser) => Some(parser(options.csv.clone()?)),
             Reader::Raw(_) | Reader::Ordered(_) => None,
         }

@@ -60,7 +60,7 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, T
     let (raw, what) = match format.reader() {
         Reader::Ordered(open) => return Ok(chosen(open(input)?, &options.streams)),
         Reader::Raw(open) => open(input, format_options)?,
-        Reader::Lines(_) | Reader::Columns(_) => {
+        Reader::Lines(_) | Reader::Parser(_) | Reader::Columns(_) => {
             (lines(format, input.whole, &input.what, &options)?, input.what)
         }
     };

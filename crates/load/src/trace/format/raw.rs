@@ -48,6 +48,12 @@ pub trait LineFormat {
     }
 }
 
+impl<F: FnMut(&[u8]) -> Result<LineContent, FieldFault>> LineFormat for F {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
+        self(line)
+    }
+}
+
 /// I/Os in the order of the file.
 pub trait RawSource {
     /// The next I/O; `None` at the end.

@@ -12,16 +12,10 @@ use crate::trace::format::parts::fields::{
     FieldFault, hex_or_number, io, next, number, number_u32, sectors, separated,
 };
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineContent, LineFormat};
+use crate::trace::format::raw::LineContent;
 
-pub(super) static FORMAT: About = About {
-    time_unit: Some(TimeUnit::Microseconds),
-    ..About::of_lines("vscsi-text", |_, unit| Box::new(VscsiText { unit }))
-};
-
-struct VscsiText {
-    unit: TimeUnit,
-}
+pub(super) static FORMAT: About =
+    About { time_unit: Some(TimeUnit::Microseconds), ..About::of_parser("vscsi-text", parse) };
 
 /// A word, or the number of a SCSI command.
 fn kind(text: &[u8]) -> Result<ScsiCommand, FieldFault> {
@@ -37,21 +31,19 @@ fn kind(text: &[u8]) -> Result<ScsiCommand, FieldFault> {
     code.map(command).ok_or_else(|| FieldFault::new("the command type", expected, text))
 }
 
-impl LineFormat for VscsiText {
-    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
-        if line.starts_with(b"#") {
-            return Ok(LineContent::Other);
-        }
-        let mut fields = separated(line, b',');
-        number_u32(next(&mut fields), "the serial number")?;
-        let len = next(&mut fields);
-        number_u32(next(&mut fields), "the number of scatter-gather entries")?;
-        let kind = kind(next(&mut fields))?;
-        let lbn = next(&mut fields);
-        let issue_ns = self.unit.point_ns(next(&mut fields), "the time stamp")?;
-        let ScsiCommand::Op(op) = kind else { return Ok(LineContent::Other) };
-        let bytes = (sectors(lbn, "the LBN")?, lbn);
-        let record = io(issue_ns, op, bytes, (number(len, "the length")?, len))?;
-        Ok(LineContent::Io(record.into()))
+fn parse(line: &[u8], unit: TimeUnit) -> Result<LineContent, FieldFault> {
+    if line.starts_with(b"#") {
+        return Ok(LineContent::Other);
     }
+    let mut fields = separated(line, b',');
+    number_u32(next(&mut fields), "the serial number")?;
+    let len = next(&mut fields);
+    number_u32(next(&mut fields), "the number of scatter-gather entries")?;
+    let kind = kind(next(&mut fields))?;
+    let lbn = next(&mut fields);
+    let issue_ns = unit.point_ns(next(&mut fields), "the time stamp")?;
+    let ScsiCommand::Op(op) = kind else { return Ok(LineContent::Other) };
+    let bytes = (sectors(lbn, "the LBN")?, lbn);
+    let record = io(issue_ns, op, bytes, (number(len, "the length")?, len))?;
+    Ok(LineContent::Io(record.into()))
 }
