@@ -4,6 +4,7 @@ use base::Bytes;
 use serde::Serialize;
 
 use super::procedure::Procedure;
+use super::settings::TestSettings;
 use super::site::Site;
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -33,6 +34,25 @@ pub struct Definition {
     pub charts: &'static [Chart],
     /// Its procedure with these parameters at a site.
     pub procedure: fn(&Params, &Site<'_>) -> Result<Procedure, RunError>,
+}
+
+impl Definition {
+    /// A test with these settings, which writes and takes a rate, has no charts and is in no review.
+    pub(crate) const fn of<S: TestSettings>(chapter: Chapter, place: u8) -> Self {
+        Self {
+            name: "",
+            heading: "",
+            question: "",
+            chapter,
+            place,
+            writes: true,
+            params: S::PARAMS,
+            closed_loop: None,
+            reviews: &[],
+            charts: &[],
+            procedure: Procedure::of::<S>,
+        }
+    }
 }
 
 /// A part of the suite, in the order of lists and pages.

@@ -80,8 +80,8 @@ pub(crate) fn entries<F: Key>(name: &str, value: &F::Value) -> Vec<(String, Valu
     value.entries(&format!("{name}{end}"))
 }
 
-/// Declares the settings of a test: `field: Form = parameter;`. Writes the struct, its parameters in this order
-/// (`PARAMS`), and [`Keys`](crate::suite::Keys). `with` names further parameters that the form reads.
+/// Declares the settings of a test: `field: Form = parameter;`. Writes the struct and
+/// [`Keys`](crate::suite::Keys), with its parameters in this order. `with` names further parameters that the form reads.
 macro_rules! settings {
     (
         $(#[$doc:meta])*
@@ -94,11 +94,9 @@ macro_rules! settings {
             $($(#[$field_doc])* $field: <$form as $crate::suite::keys::Key>::Value,)+
         }
 
-        impl $Settings {
-            $visible const PARAMS: &'static [$crate::params::Param] = &[$($param $(, $($more),+)?),+];
-        }
-
         impl $crate::suite::Keys for $Settings {
+            const PARAMS: &'static [$crate::params::Param] = &[$($param $(, $($more),+)?),+];
+
             fn read(
                 params: &$crate::params::Params,
                 site: &$crate::suite::Site<'_>,

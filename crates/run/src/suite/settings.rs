@@ -4,11 +4,14 @@ use super::measured::Measurements;
 use super::procedure::{Conditions, Config, Figures, Formula, Notes, Procedure, Step};
 use super::site::Site;
 use crate::error::RunError;
-use crate::params::Params;
+use crate::params::{Param, Params};
 
 /// The keys of a test: its parameters, read once for a site. Tests declare them by
 /// [`settings!`](super::keys::settings).
 pub(crate) trait Keys: Sized {
+    /// The parameters with their defaults.
+    const PARAMS: &'static [Param];
+
     /// Reads the parameters.
     ///
     /// # Errors

@@ -22,7 +22,8 @@ use super::amplification;
 use super::keys::{Entry, Key, Plain, Reading, settings};
 use super::measured::Part;
 use super::{
-    Action, Conditions, Figures, Measurements, Notes, PhaseSpec, Site, Step, TestSettings, steps,
+    Action, Conditions, Figures, Keys, Measurements, Notes, PhaseSpec, Site, Step, TestSettings,
+    steps,
 };
 use crate::error::RunError;
 use crate::params::{Param, Params};

@@ -22,8 +22,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::keys::{Duration, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site,
-    Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -31,17 +31,13 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "power",
     heading: "Power",
     question: "what does the drive draw asleep, awake and at work?",
-    chapter: Chapter::Energy,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("its figures are those of a drive that rests or works as fast as it can"),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("settle=5s rest=10s time=20s random_span=1GiB"),
     ],
     charts: &[Chart::PowerBars],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Energy, 1)
 };
 
 /// From here on, a notebook's battery feels slumber, by the rule of the reviews.

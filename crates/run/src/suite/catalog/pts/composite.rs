@@ -15,8 +15,7 @@ use crate::suite::keys::{Key, Reading, settings};
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -24,14 +23,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-cbw",
     heading: "SNIA PTS: composite workload",
     question: "how does the drive take a mix of sizes in hot and cold places?",
-    chapter: Chapter::Pts,
-    place: 7,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &intensity::CHARTS,
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 7)
 };
 
 const READ_PERCENT: u8 = 40;

@@ -17,8 +17,8 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Key, QueueDepth, Reading, settings};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site,
-    Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -26,14 +26,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-xsr",
     heading: "SNIA PTS: cross-stimulus recovery",
     question: "how long do random writes slow down the sequential ones that follow?",
-    chapter: Chapter::Pts,
-    place: 6,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &[Chart::Curves { table: "steps", units: &["MB/s"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 6)
 };
 
 const SIMULATED_SHORTEN: u64 = 10;

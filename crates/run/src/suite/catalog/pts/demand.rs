@@ -15,8 +15,7 @@ use crate::suite::keys::{Key, Reading, settings};
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -24,14 +23,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-dirth",
     heading: "SNIA PTS: demand intensity",
     question: "how many commands a second, and how soon, at every number of outstanding ones?",
-    chapter: Chapter::Pts,
-    place: 8,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &intensity::CHARTS,
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 8)
 };
 
 settings! {

@@ -16,7 +16,7 @@ use crate::suite::keys::{Count, Duration, settings};
 use crate::suite::pts::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Definition, Figures, Formula, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Formula, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
 };
 
@@ -25,14 +25,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-hir",
     heading: "SNIA PTS: host idle recovery",
     question: "does the drive recover while the host is idle, and how much in which pause?",
-    chapter: Chapter::Pts,
-    place: 5,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 5)
 };
 
 const PAUSES_S: [u64; 5] = [5, 10, 15, 25, 50];

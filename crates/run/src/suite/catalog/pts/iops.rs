@@ -13,8 +13,7 @@ use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rate_matrix::RateMatrix;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -22,14 +21,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-iops",
     heading: "SNIA PTS: IOPS",
     question: "how many random commands a second in steady state, for every size and mix?",
-    chapter: Chapter::Pts,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 1)
 };
 
 const READ_PERCENTS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];

@@ -11,8 +11,7 @@ use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -20,14 +19,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-latency",
     heading: "SNIA PTS: latency",
     question: "how long does one command take in steady state, on average and at most?",
-    chapter: Chapter::Pts,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 3)
 };
 
 const READ_PERCENTS: [u8; 3] = [100, 65, 0];

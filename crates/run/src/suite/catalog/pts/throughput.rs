@@ -11,8 +11,7 @@ use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rate_matrix::RateMatrix;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -20,14 +19,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-throughput",
     heading: "SNIA PTS: throughput",
     question: "how many megabytes a second in steady state, sequentially?",
-    chapter: Chapter::Pts,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 2)
 };
 
 const BLOCK_BYTES: u32 = 1 << 20;

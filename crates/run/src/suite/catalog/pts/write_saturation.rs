@@ -19,8 +19,8 @@ use crate::suite::keys::{Count, Key, Plain, QueueDepth, Reading, settings};
 use crate::suite::pts::rounds::of_rounds;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Formula, Measurements, Notes, Procedure, ReviewEntry,
-    Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Formula, Measurements, Notes, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -28,14 +28,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-write-saturation",
     heading: "SNIA PTS: write saturation",
     question: "how do random writes evolve from the purged state until they are steady?",
-    chapter: Chapter::Pts,
-    place: 4,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &[Chart::Curves { table: "steps", units: &["IOPS"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 4)
 };
 
 const STEP: &str = "load";

@@ -16,8 +16,8 @@ use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Block, Duration, Key, Rate, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
+    open_loop, rates, steps,
 };
 
 /// The test.
@@ -25,14 +25,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "latency",
     heading: "Latency at QD 1",
     question: "how long does a single command take, and how long at worst?",
-    chapter: Chapter::Response,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
-    closed_loop: None,
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s random_span=1GiB")],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 1)
 };
 
 const STEPS: [(&str, OpKind, Order, &str); 3] = [

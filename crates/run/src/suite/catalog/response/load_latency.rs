@@ -25,7 +25,7 @@ use crate::suite::keys::{Block, Duration, Key, Plain, Reading, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
     Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec,
-    Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -33,10 +33,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "load-latency",
     heading: "Latency under load",
     question: "how long do commands take at a part of the rate that the drive can do?",
-    chapter: Chapter::Response,
-    place: 4,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("it sets the rates itself, as shares of the one that it finds"),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=2s kinds=reads,mixed loads=20,60,90")],
     charts: &[
@@ -44,7 +40,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Chart::Curves { table: "mixed", units: &["ns"], log_rows: false },
         Chart::Curves { table: "writes", units: &["ns"], log_rows: false },
     ],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 4)
 };
 
 /// Default depth where the target takes so many.

@@ -23,7 +23,7 @@ use crate::suite::keys::{
 };
 use crate::suite::{
     Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
-    PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    PhaseSpec, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -31,17 +31,13 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "matrix",
     heading: "Reads beside writes, by rate",
     question: "how long do reads take for every rate of reads and of writes at once?",
-    chapter: Chapter::Response,
-    place: 5,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("it sets the rates itself, as shares of those that it finds"),
     reviews: &[ReviewEntry::alone(
         "points=4 time=2s alone_time=5s",
         "six of ten rates of each kind, percentiles of slow drives, and cleaning: it has 4 GiB and a minute",
     )],
     charts: &[Chart::HeatMap { table: "mean" }, Chart::HeatMap { table: "p99" }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 5)
 };
 
 /// The most points: 100 x 101 cells take 14 hours.

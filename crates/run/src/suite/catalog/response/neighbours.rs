@@ -23,7 +23,7 @@ use crate::suite::keys::{Duration, Entry, Key, Reading, depth_of_two, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
     Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
-    PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    PhaseSpec, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -31,10 +31,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "neighbours",
     heading: "Noisy neighbours",
     question: "what does a noisy job do to a quiet one?",
-    chapter: Chapter::Response,
-    place: 6,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("it sets the rates itself, as shares of the one that it finds"),
     reviews: &[ReviewEntry::alone(
         "time=3s ratios=1,8 noises=random_write",
@@ -45,7 +41,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Chart::Curves { table: "sequential_write", units: &["ns"], log_rows: false },
         Chart::Curves { table: "random_read", units: &["ns"], log_rows: false },
     ],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 6)
 };
 
 const BLOCK_BYTES: u32 = 4096;

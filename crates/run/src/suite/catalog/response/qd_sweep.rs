@@ -16,7 +16,7 @@ use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Block, Content, Duration, Key, Reading, Region, entry, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
 };
 
@@ -25,17 +25,13 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "qd-sweep",
     heading: "Queue depth",
     question: "how much does the drive gain from more commands at a time?",
-    chapter: Chapter::Response,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("the number of commands outstanding is what it varies"),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("time=3s random_span=1GiB write_bytes=256MiB"),
     ],
     charts: &[Chart::Curves { table: "depths", units: &["IOPS", "ns"], log_rows: true }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 2)
 };
 
 const KINDS: [OpKind; 2] = [OpKind::Read, OpKind::Write];

@@ -16,8 +16,8 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Plain, QueueDepth, Region, settings};
 use crate::suite::rates::{self, StepNames};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, steps,
+    Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
+    TestSettings, open_loop, steps,
 };
 
 /// The test.
@@ -25,17 +25,12 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "corners",
     heading: "The four corners",
     question: "how fast is the drive in the four corners: random and sequential, read and write?",
-    chapter: Chapter::Speed,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("time=10s sequential_time=10s random_span=1GiB"),
     ],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 1)
 };
 
 const STEPS: [StepNames; 8] = [

@@ -20,8 +20,8 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Plain, Reading, Region, settings};
 use crate::suite::rates::{self, StepNames};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, steps,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
+    open_loop, steps,
 };
 
 /// The test.
@@ -29,14 +29,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "incompressible",
     heading: "Incompressible transfers",
     question: "how fast is the drive with data that no controller can compress?",
-    chapter: Chapter::Speed,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s")],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 2)
 };
 
 const STEPS: [StepNames; 8] = [

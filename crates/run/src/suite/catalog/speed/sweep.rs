@@ -14,8 +14,8 @@ use result::schema::{Finding, Table, TableRow};
 use crate::params::Param;
 use crate::suite::keys::{Content, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, PhaseSpec, Procedure, ReviewEntry,
-    Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -23,14 +23,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "sweep",
     heading: "Transfer sizes",
     question: "how large must a transfer be for full speed?",
-    chapter: Chapter::Speed,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("sweep_span=64MiB")],
     charts: &[Chart::Curves { table: "sizes", units: &["MB/s"], log_rows: true }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 3)
 };
 
 const SMALLEST_BYTES: u32 = 512;

@@ -24,7 +24,7 @@ use crate::suite::keys::{
 };
 use crate::suite::precondition::{self, OnePass};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps,
 };
 
@@ -42,18 +42,13 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "consistency",
     heading: "Performance consistency",
     question: "does the drive keep its pace once it must clean up after itself, or does it stall?",
-    chapter: Chapter::SteadyState,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
-    closed_loop: None,
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry { spare: Some("25%"), ..ReviewEntry::FULL },
         ReviewEntry::quick("duration=60s steady_from=40s"),
     ],
     charts: &[Chart::Seconds],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 1)
 };
 
 settings! {

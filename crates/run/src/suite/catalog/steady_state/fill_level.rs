@@ -18,8 +18,8 @@ use crate::params::{Param, Params};
 use crate::suite::amplification::Amplification;
 use crate::suite::keys::{Content, Duration, Key, QueueDepth, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, PhaseSpec, Procedure, ReviewEntry,
-    Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -27,10 +27,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "fill-level",
     heading: "Fill level",
     question: "what becomes of the drive's speed when it fills up?",
-    chapter: Chapter::SteadyState,
-    place: 4,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
@@ -43,7 +39,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
     ],
     charts: &[Chart::Curves { table: "levels", units: &["IOPS", "MB/s", "ns"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 4)
 };
 
 /// The most cold data: the rest has room for the active region.

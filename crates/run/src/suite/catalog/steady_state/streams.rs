@@ -22,8 +22,8 @@ use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, split};
 use crate::suite::keys::{Block, Count, Entry, Key, List, Plain, QueueDepth, Reading, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -31,10 +31,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "streams",
     heading: "Append zones",
     question: "what do several sequential streams at a time cost, and does deallocation help?",
-    chapter: Chapter::SteadyState,
-    place: 5,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry {
         whole: true,
@@ -48,7 +44,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Chart::Curves { table: "waf", units: &["WAF"], log_rows: true },
         Chart::Curves { table: "rates", units: &["MB/s"], log_rows: true },
     ],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 5)
 };
 
 /// A size of zones, and their treatment before they are written again.

@@ -27,8 +27,8 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Pause, QueueDepth, Reading, entry, settings};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
-    Chapter, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec, Procedure,
-    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -36,17 +36,12 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "trim",
     heading: "TRIM validation",
     question: "does TRIM make a tortured drive fast again?",
-    chapter: Chapter::SteadyState,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry { settings: "torture=20m", ..ReviewEntry::FULL },
         ReviewEntry::quick("torture=30s idle=0s"),
     ],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 2)
 };
 
 /// The passes in order: name of the phase without its round, and words.

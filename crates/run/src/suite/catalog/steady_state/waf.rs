@@ -27,8 +27,8 @@ use crate::params::Param;
 use crate::suite::amplification::{Amplification, Source};
 use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, entry, settings};
 use crate::suite::{
-    Chapter, Chart, Conditions, Definition, Figures, Measurements, Notes, Part, Procedure,
-    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Conditions, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -36,10 +36,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "waf",
     heading: "Write amplification",
     question: "how much does the drive write for each page of the host, and does skew help it?",
-    chapter: Chapter::SteadyState,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry {
@@ -57,7 +53,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
     ],
     charts: &[Chart::Curves { table: "zipf", units: &["WAF"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 3)
 };
 
 /// The smallest part of a simulated drive that `auto` selects, and the most that it divides by.

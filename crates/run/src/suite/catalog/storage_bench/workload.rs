@@ -21,8 +21,8 @@ use crate::suite::amplification;
 use crate::suite::keys::{Entry, Key, Plain, Reading, settings};
 use crate::suite::rates::{self, mb_per_s};
 use crate::suite::{
-    Action, Chapter, Conditions, Definition, Figures, Measurements, Notes, Part, PhaseSpec,
-    Procedure, Site, Step, TestSettings, steps,
+    Action, Chapter, Conditions, Definition, Figures, Measurements, Notes, Part, PhaseSpec, Site,
+    Step, TestSettings, steps,
 };
 
 /// The test.
@@ -30,14 +30,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "workload",
     heading: "Workload",
     question: "how does it do the work of these jobs?",
-    chapter: Chapter::StorageBench,
-    place: 5,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("its jobs have rates of their own"),
-    reviews: &[],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::StorageBench, 5)
 };
 
 /// Name of the measured phase.

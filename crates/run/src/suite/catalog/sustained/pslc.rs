@@ -15,8 +15,8 @@ use result::stats::findings::volume;
 use crate::params::Param;
 use crate::suite::keys::{Pauses, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
+    open_loop, rates, steps,
 };
 
 /// The test.
@@ -24,17 +24,12 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pslc",
     heading: "Fast cache",
     question: "how large is the fast cache, and how soon is it back?",
-    chapter: Chapter::Sustained,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("write_bytes=4GiB burst_bytes=1GiB pauses=5s"),
     ],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Sustained, 2)
 };
 
 /// Zones of a burst: it has fewer bytes, so that each zone still takes a while.

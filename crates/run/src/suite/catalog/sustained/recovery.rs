@@ -19,7 +19,7 @@ use super::pslc::{Fast, fast};
 use crate::params::Param;
 use crate::suite::keys::{Content, Pauses, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -29,14 +29,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     heading: "Sustained writes",
     question: "how fast are writes once the fast caches are used up and the drive is full, and how \
                soon does a pause help?",
-    chapter: Chapter::Sustained,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("burst_bytes=256MiB pauses=5s")],
     charts: &[Chart::Curves { table: "recovery", units: &["MB/s"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Sustained, 3)
 };
 
 /// The pass over the span.

@@ -16,8 +16,8 @@ use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Plain, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, Procedure, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, Site, Step, TestSettings,
+    open_loop, rates, steps,
 };
 
 /// The test.
@@ -25,14 +25,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "retention",
     heading: "Old data",
     question: "how fast is data read that was written months ago?",
-    chapter: Chapter::Sustained,
-    place: 40,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Sustained, 40)
 };
 
 /// A hundred years, as in drive models.
