@@ -58,7 +58,7 @@ fn main() -> Result<ExitCode> {
         fingerprint.measurements(scale.as_deref()).map(|(_, found)| found.cell).collect::<Vec<_>>()
     });
     let runs = run_all(&store, &args, cells.collect());
-    let mut record = read_record(&top)?;
+    let mut record = FigureRecord::read(&read_or_empty(&top.join(record::FILE))?)?;
     if !args.scaled {
         let version = version();
         wanted.iter().for_each(|one| note(one, &runs, &mut record, &version));
@@ -94,11 +94,6 @@ fn judged(
         Some(scale) => judge(fingerprint, Some(&scale), runs),
         None => judge_or_recall(fingerprint, runs, record),
     }
-}
-
-/// The record of earlier versions; empty if there is no file.
-fn read_record(top: &Path) -> Result<FigureRecord> {
-    Ok(FigureRecord::read(&read_or_empty(&top.join(record::FILE))?)?)
 }
 
 /// The text of a file; empty if there is none.

@@ -199,13 +199,8 @@ impl Jobs {
                 return Some(rule);
             }
         }
-        let is_circle = self.waits_for_itself(index);
+        let is_circle = self.all_before(index)[index];
         is_circle.then(|| "it begins after a job which waits for it".to_owned())
-    }
-
-    /// Whether a chain of jobs before this one comes back to it.
-    fn waits_for_itself(&self, index: usize) -> bool {
-        self.all_before(index)[index]
     }
 
     /// For each job whether it lies before this one: it has ended when this one begins.

@@ -66,7 +66,8 @@ impl Amplification {
         settling: Part<'_>,
         step: Part<'_>,
     ) -> Self {
-        let settled = last_quarter(&settling.rows.seconds);
+        let seconds = &settling.rows.seconds;
+        let settled = &seconds[seconds.len() * 3 / 4..];
         let simulated = waf(&step.rows.seconds);
         let by_counters = simulated.is_none().then(|| counted(measured, step)).flatten();
         let source = match (simulated, by_counters) {
@@ -163,10 +164,6 @@ fn counted(measured: &Measurements<'_>, step: Part<'_>) -> Option<f64> {
     let is_sata = health.before.as_ref().is_some_and(|before| before.source == ATA);
     let waf = if is_sata { waf_around } else { waf_between };
     waf(&health.samples, start_ns, end_ns)
-}
-
-fn last_quarter(rows: &[SecondRow]) -> &[SecondRow] {
-    &rows[rows.len() * 3 / 4..]
 }
 
 /// MB/s of the first writes after the fill: at least a second.

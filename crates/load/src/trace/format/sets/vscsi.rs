@@ -23,7 +23,7 @@ use crate::trace::{Problems, Record, TraceError};
 
 pub(super) static FORMAT: About = About {
     counter: Some(TimeUnit::Microseconds),
-    ..About::new("vscsi", Signs::Records(is_vscsi), Reader::Raw(open))
+    ..About::new("vscsi", Signs::Records(|head| Layout::of(head).is_some()), Reader::Raw(open))
 };
 
 fn open(input: Input, _: &FormatOptions) -> Result<NamedSource, TraceError> {
@@ -107,11 +107,6 @@ impl Layout {
         let record = Record::new(issue_ns, op, lbn * 512, u32::try_from(len).unwrap_or(u32::MAX));
         Ok(Some(Raw { record, service_ns: service_ns.filter(|&ns| ns > 0) }))
     }
-}
-
-/// Whether a file begins like those of vscsiStats.
-fn is_vscsi(head: &[u8]) -> bool {
-    Layout::of(head).is_some()
 }
 
 /// The commands of a binary file of vscsiStats.

@@ -103,10 +103,6 @@ impl Layout {
         (layout.version == 7 || layout.version == 8).then_some(layout)
     }
 
-    fn header_bytes(self) -> usize {
-        if self.version == 7 { 48 } else { 64 }
-    }
-
     fn number(self, bytes: &[u8]) -> u64 {
         let add = |value, byte: &u8| value << 8 | u64::from(*byte);
         if self.big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
@@ -233,7 +229,7 @@ impl Cpu {
         let start = self.input.at() - 4;
         let mut header = [0; 64];
         header[..4].copy_from_slice(&magic);
-        let length = layout.header_bytes();
+        let length = if layout.version == 7 { 48 } else { 64 };
         let read = self.input.read(&mut header[4..length])?;
         if read < length - 4 {
             self.problems.bad(start, || "the file ends within a record".to_owned(), &magic);

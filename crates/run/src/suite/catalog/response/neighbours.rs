@@ -224,10 +224,6 @@ fn step_name(noise: &str, ratio: Ratio) -> String {
     }
 }
 
-fn ratio_words(ratio: Ratio) -> String {
-    ratio.map_or_else(|| "full queue".to_owned(), |ratio| ratio.to_string())
-}
-
 impl Settings {
     /// The multiples, and at last the full queue.
     fn all_ratios(&self) -> impl Iterator<Item = Ratio> {
@@ -304,7 +300,8 @@ impl Settings {
             rates::add_latencies(figures, &format!("neighbours.{step}"), quiet);
             let values = row(quiet, noisy, alone);
             figures.metrics.insert(format!("neighbours.{step}.slowdown"), values[4]);
-            table.rows.push(TableRow { label: ratio_words(ratio), values: values.to_vec() });
+            let label = ratio.map_or_else(|| "full queue".to_owned(), |ratio| ratio.to_string());
+            table.rows.push(TableRow { label, values: values.to_vec() });
         }
         table
     }
