@@ -165,7 +165,7 @@ fn sized_config(gib: u64) -> Config {
     changed_config(gib, &[])
 }
 
-/// The same with more keys.
+/// A drive of [`sized_config`] with more keys.
 fn changed_config(gib: u64, more: &[(&str, &str)]) -> Config {
     let changes = [
         ("nand.pages_per_block", (gib / 2).to_string()),
@@ -264,7 +264,7 @@ impl Floor {
     }
 }
 
-/// The same arrays in the smallest possible log: one frontier, the oldest page is cleaned first, and there are no
+/// The arrays of the map in the smallest possible log: one frontier, the oldest page is cleaned first, and there are no
 /// superblocks to choose, open or erase. This is the limit of the memory for the same work.
 struct Bare {
     l2p: Vec<u32>,

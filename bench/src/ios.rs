@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::engine::median::Median;
 use super::scratch::ScratchDir;
-use super::trace::{Bench, Cost};
+use super::trace::{Cost, TraceBench};
 use xtask::log::Log;
 use xtask::workspace::Workspace;
 
@@ -43,7 +43,7 @@ struct Turn {
 /// Measures and returns the JSON document.
 pub(crate) fn run(workspace: &Workspace, args: &IosArgs) -> Result<String> {
     let program = super::program(workspace, args.program.as_deref())?;
-    let bench = Bench { program, dir: ScratchDir::make(args.dir.as_deref())? };
+    let bench = TraceBench { program, dir: ScratchDir::make(args.dir.as_deref())? };
     let (turns, seconds) = if args.quick { (1, 2) } else { (5, 20) };
     let document = json!({
         "bench": "ios",
@@ -56,7 +56,7 @@ pub(crate) fn run(workspace: &Workspace, args: &IosArgs) -> Result<String> {
 }
 
 /// Random writes on a simulated drive: the run waits for the writer.
-fn simulated(bench: &Bench, turns: usize, seconds: u32) -> Result<Value> {
+fn simulated(bench: &TraceBench, turns: usize, seconds: u32) -> Result<Value> {
     let target = "sim:sandisk-extreme-ii-480gb?scale=1/64";
     let [plain, rows] = in_turns(bench, target, turns, seconds)?;
     let wall = |turn: &Turn| turn.cost.wall_s;
@@ -75,7 +75,7 @@ fn simulated(bench: &Bench, turns: usize, seconds: u32) -> Result<Value> {
 }
 
 /// Commands that take no time: as many as the writer can take, and more.
-fn no_delay(bench: &Bench, turns: usize, seconds: u32) -> Result<Value> {
+fn no_delay(bench: &TraceBench, turns: usize, seconds: u32) -> Result<Value> {
     let [plain, rows] = in_turns(bench, "null:", turns, seconds)?;
     let iops = |turn: &Turn| turn.ios / turn.length_s;
     let rows_per_s = median(&rows, |turn| turn.rows / turn.length_s);
@@ -93,7 +93,12 @@ fn no_delay(bench: &Bench, turns: usize, seconds: u32) -> Result<Value> {
 }
 
 /// Turns without rows, and turns with a row for each command.
-fn in_turns(bench: &Bench, target: &str, turns: usize, seconds: u32) -> Result<[Vec<Turn>; 2]> {
+fn in_turns(
+    bench: &TraceBench,
+    target: &str,
+    turns: usize,
+    seconds: u32,
+) -> Result<[Vec<Turn>; 2]> {
     let mut found = [Vec::new(), Vec::new()];
     for _ in 0..turns {
         for (place, ios) in found.iter_mut().zip([&[][..], &["--ios", "all"]]) {
@@ -103,7 +108,7 @@ fn in_turns(bench: &Bench, target: &str, turns: usize, seconds: u32) -> Result<[
     Ok(found)
 }
 
-fn turn(bench: &Bench, target: &str, seconds: u32, ios: &[&str]) -> Result<Turn> {
+fn turn(bench: &TraceBench, target: &str, seconds: u32, ios: &[&str]) -> Result<Turn> {
     let duration = format!("duration={seconds}s");
     let mut args = vec!["run", "consistency", target, "--quiet", "--library", "runs"];
     for setting in [&*duration, "steady_from=1s", "purge=false", "fill=false"] {

@@ -1,5 +1,5 @@
 //! The page of a report and the Bench in a browser: sizes, the time to the first screen, and the time
-//! of every kind of button. `web/bench/` measures.
+//! of every kind of button. `bench/page/` measures.
 
 use std::path::PathBuf;
 use std::process::Command;

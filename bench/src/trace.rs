@@ -69,7 +69,7 @@ pub(super) struct Cost {
 }
 
 /// Runs a program and measures its resources; its output must be JSON.
-pub(super) struct Bench {
+pub(super) struct TraceBench {
     pub(super) program: PathBuf,
     pub(super) dir: ScratchDir,
 }
@@ -78,7 +78,7 @@ pub(super) struct Bench {
 pub(crate) fn run(workspace: &Workspace, args: &TraceArgs) -> Result<String> {
     let program = super::program(workspace, args.program.as_deref())?;
     let settings = if args.quick { QUICK } else { FULL };
-    let bench = Bench { program, dir: ScratchDir::make(args.dir.as_deref())? };
+    let bench = TraceBench { program, dir: ScratchDir::make(args.dir.as_deref())? };
     let document = json!({
         "bench": "trace",
         "quick": args.quick,
@@ -97,7 +97,7 @@ pub(crate) fn run(workspace: &Workspace, args: &TraceArgs) -> Result<String> {
     Ok(serde_json::to_string_pretty(&document)?)
 }
 
-impl Bench {
+impl TraceBench {
     /// `synth` into a trace file.
     fn synthesis(&self, settings: &Settings) -> Result<Value> {
         let args = ["trace", "synth", "destroyer-2013", "--scale", settings.synthesis];

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use expose::control::{Control, serve_lines};
 use expose::plan::Shape;
-use expose::{Contents, Disk, Pace, Shared};
+use expose::{Contents, Disk, Pace, SharedDisk};
 
 /// A drive of 200 MB that can lose its power.
-fn disk() -> Shared {
+fn disk() -> SharedDisk {
     let name = "samsung-840-pro-256gb";
     let text = sim::model::built_in(name).expect("a built-in model");
     let changes = [
@@ -23,7 +23,7 @@ fn disk() -> Shared {
     let config = model.resolve(base::Ratio::new(1, 1024).expect("a ratio")).expect("a drive");
     let shape = Shape::of(&config);
     let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
-    Shared::new(Disk::new(config, contents), Pace::Fast)
+    SharedDisk::new(Disk::new(config, contents), Pace::Fast)
 }
 
 /// Obeys the client, and checks that every line has an answer and the drive is sound. The stop button is pressed, so

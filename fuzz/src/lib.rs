@@ -9,7 +9,7 @@ use load::trace::format::{
     BlktraceSource, CsvSpec, Event, Format, FormatOptions, HEAD_BYTES, NamedFormat, VscsiSource,
     detect,
 };
-use load::trace::import::{Ordered, lines};
+use load::trace::import::{OrderedRecords, lines};
 use load::trace::stats::TraceStats;
 use load::trace::store::{TraceReader, TraceWriter};
 use load::trace::synth::{Scenario, Synth};
@@ -93,7 +93,7 @@ fn read_lines(format: Format, csv: Option<CsvSpec>, data: &[u8]) {
     let options = ImportOptions { format_options, ..ImportOptions::default() };
     let input = Box::new(Cursor::new(data.to_vec()));
     if let Ok(raw) = lines(format, input, "input", &options) {
-        read_all(&mut Ordered::new(raw, String::new(), StreamSet::default()));
+        read_all(&mut OrderedRecords::new(raw, String::new(), StreamSet::default()));
     }
 }
 
@@ -110,7 +110,7 @@ fn files(data: &[u8]) {
     let _ = std::fs::remove_file(&path);
     let head = &data[..data.len().min(HEAD_BYTES)];
     if let Ok(raw) = VscsiSource::new(Box::new(Cursor::new(data.to_vec())), head, "input") {
-        read_all(&mut Ordered::new(Box::new(raw), String::new(), StreamSet::default()));
+        read_all(&mut OrderedRecords::new(Box::new(raw), String::new(), StreamSet::default()));
     }
 }
 
@@ -134,7 +134,7 @@ fn blktrace(data: &[u8]) {
     };
     for event in [Event::Queue, Event::Issue] {
         if let Ok(raw) = BlktraceSource::new(vec![file(first), file(second)], event) {
-            read_all(&mut Ordered::new(Box::new(raw), String::new(), StreamSet::default()));
+            read_all(&mut OrderedRecords::new(Box::new(raw), String::new(), StreamSet::default()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Result, Write};
 
 use expose::connection::Input;
-use expose::nbd::{Agreed, Command, DATA_BYTES_MAX, Export, negotiate};
+use expose::nbd::{Agreement, DATA_BYTES_MAX, Export, NbdCommand, negotiate};
 use expose::request::Action;
 
 /// A client that says these bytes and hears nothing.
@@ -38,7 +38,7 @@ pub(crate) fn serve(data: &[u8]) {
     };
     let mut client = Deaf(Cursor::new(data));
     let agreed = if first & 1 == 0 {
-        Agreed { structured: true, allocation: true }
+        Agreement { structured: true, allocation: true }
     } else {
         let Ok(Some(agreed)) = negotiate(&mut client, &export) else { return };
         agreed
@@ -49,9 +49,9 @@ pub(crate) fn serve(data: &[u8]) {
     }
 }
 
-fn check(command: &Command, export: &Export) {
+fn check(command: &NbdCommand, export: &Export) {
     match command {
-        Command::Disk(_, request) => {
+        NbdCommand::Disk(_, request) => {
             let end = request.offset.checked_add(request.bytes).expect("a sum of 64 bits");
             assert!(end <= export.capacity_bytes, "{request:?} leaves the disk");
             let is_write = request.action == Action::Write;
@@ -59,10 +59,10 @@ fn check(command: &Command, export: &Export) {
             let is_long = request.bytes > u64::from(DATA_BYTES_MAX);
             assert!(!(is_long && matches!(request.action, Action::Read | Action::Write)));
         }
-        Command::Extents { range, .. } => {
+        NbdCommand::Extents { range, .. } => {
             assert!(range.start < range.end && range.end <= export.capacity_bytes);
         }
-        Command::Refused(..) | Command::Disconnect => {}
+        NbdCommand::Refused(..) | NbdCommand::Disconnect => {}
     }
 }
 

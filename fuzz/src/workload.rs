@@ -3,11 +3,11 @@
 
 use load::Generator;
 use load::fio;
-use load::spec::{Place, WorkloadFile, library};
+use load::spec::{WorkloadFile, WorkloadSite, library};
 
-const PLACES: [Place; 2] = [
-    Place { span_bytes: 1 << 30, queue_depth_max: 32, logical_block_bytes: 512 },
-    Place { span_bytes: 37 * 4096, queue_depth_max: 1024, logical_block_bytes: 4096 },
+const PLACES: [WorkloadSite; 2] = [
+    WorkloadSite { span_bytes: 1 << 30, queue_depth_max: 32, logical_block_bytes: 512 },
+    WorkloadSite { span_bytes: 37 * 4096, queue_depth_max: 1024, logical_block_bytes: 4096 },
 ];
 /// Commands of each job that are drawn.
 const COMMANDS: usize = 100;

@@ -14,7 +14,7 @@ use validation::cell::Cell;
 use validation::claim::{Fingerprint, Theme};
 use validation::page::{self, Row};
 use validation::rated;
-use validation::record::{self, Record};
+use validation::record::{self, FigureRecord};
 use validation::store::{Runs, Store};
 use validation::verdict::{Judgement, Verdict, judge, judge_or_recall, note};
 
@@ -58,7 +58,7 @@ fn main() -> Result<ExitCode> {
         fingerprint.measurements(scale.as_deref()).map(|(_, found)| found.cell).collect::<Vec<_>>()
     });
     let runs = run_all(&store, &args, cells.collect());
-    let mut record = read_record(&top)?;
+    let mut record = FigureRecord::read(&read_or_empty(&top.join(record::FILE))?)?;
     if !args.scaled {
         let version = version();
         wanted.iter().for_each(|one| note(one, &runs, &mut record, &version));
@@ -88,17 +88,12 @@ fn judged(
     fingerprint: &Fingerprint,
     scale: Option<String>,
     runs: &Runs,
-    record: &Record,
+    record: &FigureRecord,
 ) -> Judgement {
     match scale {
         Some(scale) => judge(fingerprint, Some(&scale), runs),
         None => judge_or_recall(fingerprint, runs, record),
     }
-}
-
-/// The record of earlier versions; empty if there is no file.
-fn read_record(top: &Path) -> Result<Record> {
-    Ok(Record::read(&read_or_empty(&top.join(record::FILE))?)?)
 }
 
 /// The text of a file; empty if there is none.

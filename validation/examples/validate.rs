@@ -55,7 +55,7 @@ impl Args {
     }
 }
 
-type Found = BTreeMap<Experiment, Result<Figures, String>>;
+type FiguresOf = BTreeMap<Experiment, Result<Figures, String>>;
 
 fn main() -> Result<ExitCode> {
     let args = Args::parse();
@@ -88,12 +88,12 @@ fn main() -> Result<ExitCode> {
 }
 
 /// The figures of all experiments, with a line on stderr after each.
-fn found(facts: &[Fact], store: &Store, args: &Args) -> Found {
+fn found(facts: &[Fact], store: &Store, args: &Args) -> FiguresOf {
     let mut experiments: Vec<_> = facts.iter().map(Fact::experiment).collect();
     experiments.sort();
     experiments.dedup();
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::new()));
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(FiguresOf::new()));
     let work = || {
         while let Some(experiment) = experiments.get(next.fetch_add(1, Ordering::Relaxed)) {
             let figures = if args.values.is_empty() {

@@ -35,14 +35,14 @@ pub struct Cell {
 const SCALED_TIMES: [(&str, u64); 2] = [("duration", 2_000), ("steady_from", 1_400)];
 
 impl Cell {
-    /// The same run with another value of the model.
+    /// This run with another value of the model.
     pub fn with_value(&self, key: &str, value: &str) -> Self {
         let mut cell = self.clone();
         cell.values.push((key.to_owned(), value.to_owned()));
         cell
     }
 
-    /// The same run on a drive of another scale, with settings such as `time=1s idle=0s` over its own.
+    /// This run on a drive of another scale, with settings such as `time=1s idle=0s` over its own.
     pub(crate) fn shortened(&self, scale: String, settings: &str) -> Self {
         let pair = |text: &str| text.split_once('=').map(|(key, value)| (key.into(), value.into()));
         let mut all: Pairs = settings.split(' ').filter_map(pair).collect();

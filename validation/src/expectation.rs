@@ -12,7 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The figures of a fingerprint by name; `None` for a figure that the run does not know.
-pub type Values = BTreeMap<String, Option<f64>>;
+pub type NamedValues = BTreeMap<String, Option<f64>>;
 
 /// A comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,7 @@ impl Expectation {
     }
 
     /// Whether the figures are as expected. An unknown figure is not.
-    pub fn holds(&self, values: &Values) -> bool {
+    pub fn holds(&self, values: &NamedValues) -> bool {
         let value = |name: &str| values.get(name).copied().flatten();
         let unit = self.unit.as_deref().map_or(Some(1.0), value);
         let Some((value, unit)) = value(&self.figure).zip(unit) else { return false };
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn comparisons_are_read_and_judged() {
         let values = [("a", Some(10.0)), ("b", Some(8.0)), ("none", None)];
-        let values: Values = values.map(|(name, value)| (name.to_owned(), value)).into();
+        let values: NamedValues = values.map(|(name, value)| (name.to_owned(), value)).into();
         let cases = [
             ("a > b", true),
             ("b > a", false),

@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use base::Ratio;
 
-use procedure::{Bench, Settled};
+use procedure::{ExperimentDrive, WriteRates};
 
 pub use under_load::UnderLoad;
 
@@ -248,14 +248,14 @@ impl Experiment {
     pub fn run_with(&self, values: &[(String, String)], scale: Ratio) -> Result<Figures, String> {
         let mut bench = match self.quantity {
             Quantity::Load(_) | Quantity::RandomWrite => {
-                Bench::with_whole_bursts(&self.drive, values, scale)?
+                ExperimentDrive::with_whole_bursts(&self.drive, values, scale)?
             }
-            _ => Bench::new(&self.drive, values, scale)?,
+            _ => ExperimentDrive::new(&self.drive, values, scale)?,
         };
         let number = self.number.unwrap_or(0);
         let at = |quantity, at, value| (Figure { quantity, at: Some(at) }, value);
         let one = |quantity, value| (Figure { quantity, at: None }, value);
-        let rate = |settled: Settled| vec![one(self.quantity, settled.mb_per_s)];
+        let rate = |settled: WriteRates| vec![one(self.quantity, settled.mb_per_s)];
         let figures = match self.quantity {
             Quantity::RandomRead => {
                 let curve = bench.read_curve().into_iter();
@@ -269,7 +269,7 @@ impl Experiment {
                 bench.write_curve().into_iter().flat_map(point).collect()
             }
             Quantity::Waf | Quantity::SettledWrite | Quantity::Onset => {
-                let (Settled { waf, mb_per_s }, onset) = bench.uniform(self.number);
+                let (WriteRates { waf, mb_per_s }, onset) = bench.uniform(self.number);
                 let rate = one(Quantity::SettledWrite, mb_per_s);
                 vec![one(Quantity::Waf, waf), rate, one(Quantity::Onset, onset)]
             }
@@ -281,7 +281,7 @@ impl Experiment {
             Quantity::TwoZones => rate(bench.two_zones(number)),
             Quantity::Zipf => rate(bench.zipf(number)),
             Quantity::ZoneWrite | Quantity::ZoneWaf => {
-                let Settled { waf, mb_per_s } = bench.zone_streams(number);
+                let WriteRates { waf, mb_per_s } = bench.zone_streams(number);
                 vec![one(Quantity::ZoneWaf, waf), one(Quantity::ZoneWrite, mb_per_s)]
             }
             Quantity::Load(_) => {

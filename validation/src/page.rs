@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use base::text::{list_item, significant};
 
 use crate::claim::{Fingerprint, Theme};
-use crate::expectation::Values;
-use crate::record::Origin;
+use crate::expectation::NamedValues;
+use crate::record::FigureOrigin;
 use crate::verdict::{Judgement, Verdict};
 
 /// A fingerprint and its verdict.
@@ -77,7 +77,7 @@ fn entry((fingerprint, judged): &Row<'_>) -> String {
     text
 }
 
-fn origin(Origin { version, is_of_another_model }: &Origin) -> String {
+fn origin(FigureOrigin { version, is_of_another_model }: &FigureOrigin) -> String {
     let before = if *is_of_another_model { " before its model changed" } else { "" };
     format!("version {version}{before}")
 }
@@ -92,7 +92,7 @@ fn remark(judged: &Judgement) -> String {
 }
 
 /// Figures for people.
-pub fn figures(values: &Values) -> String {
+pub fn figures(values: &NamedValues) -> String {
     let shown: Vec<_> = values
         .iter()
         .map(|(name, value)| format!("{name} {}", value.map_or("unknown".to_owned(), significant)))

@@ -17,7 +17,7 @@ const HEAD: &str = "claim,figure,value,run,version";
 
 /// The figures of earlier versions, by claim and name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Record {
+pub struct FigureRecord {
     lines: BTreeMap<(String, String), Line>,
 }
 
@@ -38,12 +38,12 @@ pub struct RecordedFigure {
     /// The figure, or `None` if the run did not know it.
     pub value: Option<f64>,
     /// The version, and whether model or command are others now.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
 }
 
 /// The origin of a figure without a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Origin {
+pub struct FigureOrigin {
     /// The version of the simulator.
     pub version: String,
     /// Whether model or command have other values now.
@@ -55,7 +55,7 @@ pub struct Origin {
 #[error("{FILE}: `{0}` has not the five columns {HEAD}")]
 pub struct Unreadable(String);
 
-impl Record {
+impl FigureRecord {
     /// Reads the text of the file.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Record {
     pub fn recall(&self, claim: &str, figure: &str, cell: &Cell) -> Option<RecordedFigure> {
         let line = self.lines.get(&(claim.to_owned(), figure.to_owned()))?;
         let is_of_another_model = run_key(cell).is_none_or(|run| run != line.run);
-        let origin = Origin { version: line.version.clone(), is_of_another_model };
+        let origin = FigureOrigin { version: line.version.clone(), is_of_another_model };
         Some(RecordedFigure { value: line.value, origin })
     }
 
@@ -132,11 +132,11 @@ mod tests {
     #[test]
     fn a_figure_says_its_version_and_whether_its_model_is_another_now() {
         let m4 = cell("crucial-m4-128gb");
-        let mut record = Record::default();
+        let mut record = FigureRecord::default();
         record.note("claim", "rate", &m4, Some(175.25), "one");
         record.note("claim", "none", &m4, None, "one");
         record.note("claim", "rate", &m4, Some(175.25), "two");
-        let read = Record::read(&record.text()).unwrap();
+        let read = FigureRecord::read(&record.text()).unwrap();
         assert_eq!(read, record);
         let of = |figure: &str, cell: &Cell| read.recall("claim", figure, cell).unwrap();
         assert_eq!(of("rate", &m4).value, Some(175.25));
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn lines_without_five_columns_or_a_number_are_refused() {
         for line in ["a,b,1,x", "a,b,c,x,y", "a,b,1,x,y,z"] {
-            assert!(Record::read(line).unwrap_err().to_string().contains(line));
+            assert!(FigureRecord::read(line).unwrap_err().to_string().contains(line));
         }
     }
 }

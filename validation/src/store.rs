@@ -12,8 +12,6 @@ use std::{fs, io, thread};
 
 use base::{Fnv, Ratio};
 use result::store::{self, RunDir};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use sim::model::built_in_table;
 use toml::Table;
 
@@ -126,12 +124,21 @@ impl Store {
         jobs: usize,
         observer: &(dyn Fn(&Cell, &Result<RunDir, String>) + Sync),
     ) -> Runs {
-        let runs = in_parallel(cells, jobs, &|cell| {
-            let done = self.run(cell);
-            observer(cell, &done);
-            (cell.clone(), done)
+        let next = AtomicUsize::new(0);
+        let runs = Mutex::new(Runs::new());
+        let take = || {
+            while let Some(cell) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let done = self.run(cell);
+                observer(cell, &done);
+                runs.lock().unwrap_or_else(PoisonError::into_inner).insert(cell.clone(), done);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..jobs.max(1) {
+                scope.spawn(take);
+            }
         });
-        runs.into_iter().collect()
+        runs.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The figures of an experiment at a scale, done now if it has not been done and `may_run`.
@@ -144,11 +151,11 @@ impl Store {
         scale: Ratio,
         may_run: bool,
     ) -> Result<Figures, String> {
-        let key = figures_key(experiment, scale).ok_or("no model")?;
+        let command = format!("{experiment}, {scale}");
+        let key = key_of(&experiment.drive, &command).ok_or("no model")?;
         let rehearse = || rehearsal::of_experiment(experiment);
-        if let Some(figures) = self.finding::<BTreeMap<String, f64>>(&key, &rehearse) {
-            let known = |(name, value): (String, f64)| Some((name.parse().ok()?, value));
-            return Ok(figures.into_iter().filter_map(known).collect());
+        if let Some(figures) = self.known(&key, &rehearse).and_then(|place| kept_figures(&place)) {
+            return Ok(figures);
         }
         if !may_run {
             return Err("not run".to_owned());
@@ -156,50 +163,22 @@ impl Store {
         let figures = experiment.run(scale)?;
         let named: BTreeMap<_, _> =
             figures.iter().map(|(figure, value)| (figure.to_string(), value)).collect();
-        self.keep_finding(&key, &rehearse, &named)?;
-        Ok(figures)
-    }
-
-    fn finding<T: DeserializeOwned>(&self, key: &str, rehearse: &dyn Fn() -> String) -> Option<T> {
-        let text = fs::read_to_string(self.known(key, rehearse)?.join(FIGURES)).ok()?;
-        serde_json::from_str(&text).ok()
-    }
-
-    fn keep_finding(
-        &self,
-        key: &str,
-        rehearse: &dyn Fn() -> String,
-        finding: &impl Serialize,
-    ) -> Result<(), String> {
-        let text = serde_json::to_string(finding).map_err(|error| error.to_string())?;
-        self.keep(key, rehearse, |place| {
+        let text = serde_json::to_string(&named).map_err(|error| error.to_string())?;
+        self.keep(&key, &rehearse, |place| {
             let written =
                 fs::create_dir_all(place).and_then(|()| fs::write(place.join(FIGURES), text));
             written.map_err(|error| format!("{}: {error}", place.display()))
-        })
+        })?;
+        Ok(figures)
     }
 }
 
-/// The outcomes of a work on each item, some at the same time, in any order.
-fn in_parallel<T: Sync, U: Send>(
-    items: &[T],
-    jobs: usize,
-    work: &(dyn Fn(&T) -> U + Sync),
-) -> Vec<U> {
-    let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(Vec::new());
-    let take = || {
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let outcome = work(item);
-            outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(take);
-        }
-    });
-    outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)
+/// The figures at a place, or `None` if it has none that can be read.
+fn kept_figures(place: &Path) -> Option<Figures> {
+    let text = fs::read_to_string(place.join(FIGURES)).ok()?;
+    let figures: BTreeMap<String, f64> = serde_json::from_str(&text).ok()?;
+    let known = |(name, value): (String, f64)| Some((name.parse().ok()?, value));
+    Some(figures.into_iter().filter_map(known).collect())
 }
 
 /// Size and age of the running program, or `None` if the system does not tell.
@@ -215,23 +194,15 @@ pub(crate) fn run_key(cell: &Cell) -> Option<String> {
     key_of(&cell.drive, &cell.to_string())
 }
 
-fn figures_key(experiment: &Experiment, scale: Ratio) -> Option<String> {
-    key_of(&experiment.drive, &format!("{experiment}, {scale}"))
-}
-
 fn key_of(drive: &str, what: &str) -> Option<String> {
     let mut table = built_in_table(drive)?;
     leave_values(&mut table);
-    Some(hash([what, &table.to_string()]))
-}
-
-fn hash(texts: [&str; 2]) -> String {
     let mut hash = Fnv::EMPTY;
-    for text in texts {
+    for text in [what, &table.to_string()] {
         hash.add([text.len() as u64]);
         hash.add(text.bytes().map(u64::from));
     }
-    format!("{:016x}", hash.value())
+    Some(format!("{:016x}", hash.value()))
 }
 
 /// Leaves out facts, and the sources of values.

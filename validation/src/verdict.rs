@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::claim::{Fingerprint, Measurement};
-use crate::expectation::Values;
-use crate::record::{Origin, Record};
+use crate::expectation::NamedValues;
+use crate::record::{FigureOrigin, FigureRecord};
 use crate::store::Runs;
 
 /// Whether a claim holds for the simulated drives.
@@ -33,23 +33,23 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// The figures, as far as they are known.
-    pub values: Values,
+    pub values: NamedValues,
     /// The verdict.
     pub verdict: Verdict,
     /// The expectations that do not hold.
     pub failed: Vec<String>,
     /// The origins of the figures that are not of a run but of the record.
-    pub origins: BTreeSet<Origin>,
+    pub origins: BTreeSet<FigureOrigin>,
 }
 
 /// Judges a fingerprint at a scale, or at full size with `None`.
 pub fn judge(fingerprint: &Fingerprint, scale: Option<&str>, runs: &Runs) -> Judgement {
     let measurements: Vec<_> = fingerprint.measurements(scale).collect();
-    judged(fingerprint, &measurements, runs, &Record::default())
+    judged(fingerprint, &measurements, runs, &FigureRecord::default())
 }
 
 /// Judges a fingerprint at full size, by the record where there is no run.
-pub fn judge_or_recall(fingerprint: &Fingerprint, runs: &Runs, record: &Record) -> Judgement {
+pub fn judge_or_recall(fingerprint: &Fingerprint, runs: &Runs, record: &FigureRecord) -> Judgement {
     let measurements: Vec<_> = fingerprint.measurements(None).collect();
     judged(fingerprint, &measurements, runs, record)
 }
@@ -58,9 +58,9 @@ fn judged(
     fingerprint: &Fingerprint,
     measurements: &[(&String, Measurement)],
     runs: &Runs,
-    record: &Record,
+    record: &FigureRecord,
 ) -> Judgement {
-    let (mut values, mut origins) = (Values::new(), BTreeSet::new());
+    let (mut values, mut origins) = (NamedValues::new(), BTreeSet::new());
     let mut reason = None;
     for (name, measurement) in measurements {
         let recalled = || record.recall(&fingerprint.id, name, &measurement.cell);
@@ -90,7 +90,7 @@ fn judged(
 }
 
 /// Notes the figures of a fingerprint that runs give, with the version of the program.
-pub fn note(fingerprint: &Fingerprint, runs: &Runs, record: &mut Record, version: &str) {
+pub fn note(fingerprint: &Fingerprint, runs: &Runs, record: &mut FigureRecord, version: &str) {
     for (name, measurement) in fingerprint.measurements(None) {
         if let Ok(value) = value(&measurement, runs) {
             record.note(&fingerprint.id, name, &measurement.cell, value, version);
@@ -121,8 +121,8 @@ mod tests {
         let theme = Theme::read("x", text).unwrap();
         let fingerprint = &theme.fingerprints[0];
         let cell = &fingerprint.figures["rate"].cell;
-        let verdict = |record: &Record| judge_or_recall(fingerprint, &Runs::new(), record);
-        let mut record = Record::default();
+        let verdict = |record: &FigureRecord| judge_or_recall(fingerprint, &Runs::new(), record);
+        let mut record = FigureRecord::default();
         assert!(matches!(verdict(&record).verdict, Verdict::NotTested(_)));
         record.note("x", "rate", &cell.with_value("gc.free_low", "4"), Some(90.0), "one");
         let judged = verdict(&record);

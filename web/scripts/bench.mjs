@@ -7,7 +7,7 @@ const { values } = parseArgs({
   options: { turns: { type: "string", default: "7" }, report: { type: "string" } },
 });
 const root = new URL("..", import.meta.url);
-const { module } = await runnerImport(new URL("bench/run.ts", root).pathname, { configFile: false });
+const { module } = await runnerImport(new URL("../bench/page/run.ts", root).pathname, { configFile: false });
 const options = { turns: Number(values.turns), report: values.report };
 const figures = await module.measure(options, (line) => console.error(line));
 console.log(JSON.stringify(figures, null, 2));

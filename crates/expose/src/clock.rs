@@ -58,20 +58,17 @@ pub struct Clock {
 
 impl Clock {
     /// A clock on which it is `now`.
-    #[must_use]
     pub fn starting(slowdown: u32, now: Nanos) -> Self {
         Self { slowdown, origin: Instant::now(), origin_ns: now.0 }
     }
 
     /// Time of the drive.
-    #[must_use]
     pub fn now(&self) -> Nanos {
         let passed_ns = self.origin.elapsed().as_nanos() / u128::from(self.slowdown);
         Nanos(self.origin_ns.saturating_add(passed_ns as u64))
     }
 
     /// Time of the machine at a time of the drive; the origin for earlier ones.
-    #[must_use]
     pub fn instant(&self, time: Nanos) -> Instant {
         let passed_ns = time.0.saturating_sub(self.origin_ns);
         let passed = Duration::from_nanos(passed_ns.saturating_mul(u64::from(self.slowdown)));

@@ -11,8 +11,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::clock::Pace;
-use crate::nbd::{self, Agreed, Command, Export, NbdError};
-use crate::shared::{Shared, Token};
+use crate::nbd::{self, Agreement, Export, NbdCommand, NbdError};
+use crate::shared::{RequestToken, SharedDisk};
 use crate::socket::Stream;
 use input::INPUT_BYTES;
 
@@ -25,7 +25,7 @@ const NEGOTIATION: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// [`NbdError`]: the client or its connection is broken.
-pub fn serve(stream: &mut Stream, export: &Export, shared: &Shared) -> Result<(), NbdError> {
+pub fn serve(stream: &mut Stream, export: &Export, shared: &SharedDisk) -> Result<(), NbdError> {
     stream.set_patience(Some(NEGOTIATION))?;
     let Some(agreed) = nbd::negotiate(stream, export)? else { return Ok(()) };
     stream.set_patience(None)?;
@@ -38,8 +38,8 @@ pub fn serve(stream: &mut Stream, export: &Export, shared: &Shared) -> Result<()
 fn serve_at_once(
     stream: &mut Stream,
     export: &Export,
-    agreed: Agreed,
-    shared: &Shared,
+    agreed: Agreement,
+    shared: &SharedDisk,
 ) -> Result<(), NbdError> {
     let mut input = Input::default();
     let mut replies = Vec::new();
@@ -52,21 +52,21 @@ fn serve_at_once(
     Ok(())
 }
 
-fn carry_out(batch: Vec<Command>, shared: &Shared, agreed: Agreed, out: &mut Vec<u8>) {
+fn carry_out(batch: Vec<NbdCommand>, shared: &SharedDisk, agreed: Agreement, out: &mut Vec<u8>) {
     shared.with(|disk| {
         for command in batch {
             match command {
-                Command::Disk(mark, request) => disk.submit(Token::Mark(mark), request),
-                Command::Extents { mark, range, most } => {
+                NbdCommand::Disk(mark, request) => disk.submit(RequestToken::Mark(mark), request),
+                NbdCommand::Extents { mark, range, most } => {
                     nbd::extents(out, mark, &disk.extents(range, most));
                 }
-                Command::Refused(mark, fault) => nbd::reply(out, agreed, mark, Err(fault)),
-                Command::Disconnect => {}
+                NbdCommand::Refused(mark, fault) => nbd::reply(out, agreed, mark, Err(fault)),
+                NbdCommand::Disconnect => {}
             }
         }
         for finished in disk.run() {
             // Nobody else sends while this thread has the disk.
-            if let Token::Mark(mark) = finished.token {
+            if let RequestToken::Mark(mark) = finished.token {
                 nbd::reply(out, agreed, mark, finished.result.as_ref().map_err(|fault| *fault));
             }
         }

@@ -133,37 +133,31 @@ impl Contents {
     }
 
     /// The units of the disk.
-    #[must_use]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// Number of pages that hold data.
-    #[must_use]
     pub fn pages(&self) -> u64 {
         self.count
     }
 
     /// Whether so many pages more may hold data.
-    #[must_use]
     pub fn has_room(&self, pages: u64) -> bool {
         self.count + pages <= self.count_max
     }
 
     /// Whether so many pages in all may hold data.
-    #[must_use]
     pub fn is_large_enough(&self, pages: u64) -> bool {
         pages <= self.count_max
     }
 
     /// Number of these pages that hold no data.
-    #[must_use]
     pub fn holes_among(&self, pages: Range<u64>) -> u64 {
         pages.filter(|&page| !self.has(page)).count() as u64
     }
 
     /// Whether a page holds data; false for one outside the disk.
-    #[must_use]
     pub fn has(&self, page: u64) -> bool {
         let (word, bit) = place(page);
         self.pages.get(word).is_some_and(|word| word & bit != 0)
@@ -276,7 +270,6 @@ impl Contents {
     }
 
     /// These bytes in extents, the first ones if there are more than `most`.
-    #[must_use]
     pub fn extents(&self, bytes: Range<u64>, most: usize) -> Vec<Extent> {
         let page_bytes = self.shape.page_bytes;
         let pages = self.shape.pages_touched(&bytes);
@@ -340,7 +333,6 @@ fn seek(file: &File, to: SeekFrom) -> io::Result<Option<u64>> {
 }
 
 /// Whether an error of the file is a lack of space.
-#[must_use]
 pub fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),

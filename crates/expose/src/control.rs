@@ -21,8 +21,8 @@ pub use socket::{ControlServer, LINE_BYTES_MAX, serve_lines};
 
 use crate::disk::books::{Books, Counts, Totals};
 use crate::disk::cut::PowerCut;
-use crate::shared::Shared;
-use crate::snapshot::file::{self, Header, Replace, Saved};
+use crate::shared::SharedDisk;
+use crate::snapshot::file::{self, Header, Replace, SavedState};
 use crate::snapshot::{FileFault, Snapshot};
 
 /// Most snapshots at a time.
@@ -31,7 +31,7 @@ const SNAPSHOTS_MAX: usize = 16;
 const NAME_BYTES_MAX: usize = 100;
 
 /// Members of an answer, or the reason against an order.
-pub type Outcome = Result<Map<String, Value>, String>;
+pub type OrderResult = Result<Map<String, Value>, String>;
 
 /// Tells how many bytes of memory are free, or `None` if that is unknown.
 pub type FreeMemory = fn() -> Option<u64>;
@@ -39,7 +39,7 @@ pub type FreeMemory = fn() -> Option<u64>;
 /// The control of a disk.
 #[derive(Debug)]
 pub struct Control {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     description: String,
     snapshots: Mutex<BTreeMap<String, Snapshot>>,
     free_memory: FreeMemory,
@@ -47,8 +47,7 @@ pub struct Control {
 
 impl Control {
     /// The control of a disk with these words for people.
-    #[must_use]
-    pub fn new(shared: Arc<Shared>, description: String, free_memory: FreeMemory) -> Self {
+    pub fn new(shared: Arc<SharedDisk>, description: String, free_memory: FreeMemory) -> Self {
         Self { shared, description, snapshots: Mutex::default(), free_memory }
     }
 
@@ -56,7 +55,7 @@ impl Control {
     ///
     /// # Errors
     /// A reason in words; then nothing has changed.
-    pub fn obey(&self, order: Order) -> Outcome {
+    pub fn obey(&self, order: Order) -> OrderResult {
         match order {
             Order::Status | Order::Watch { .. } => Ok(self.status()),
             Order::Cut { after_commands } => self.cut(after_commands),
@@ -103,9 +102,9 @@ impl Control {
     /// Carries out a change of the drive, or says why it cannot have it.
     fn change(
         &self,
-        change: impl FnOnce(&mut crate::Disk<crate::shared::Token>) -> bool,
+        change: impl FnOnce(&mut crate::Disk<crate::shared::RequestToken>) -> bool,
         reason: &str,
-    ) -> Outcome {
+    ) -> OrderResult {
         if self.shared.with(change) { Ok(Map::new()) } else { Err(self.refusal(reason)) }
     }
 
@@ -137,7 +136,7 @@ impl Control {
         })
     }
 
-    fn cut(&self, after_commands: Option<u64>) -> Outcome {
+    fn cut(&self, after_commands: Option<u64>) -> OrderResult {
         const REASON: &str = "it keeps no account of the content of NAND; expose it with --power-cuts, or a model with [mapping]";
         match after_commands {
             Some(0) => {
@@ -155,7 +154,7 @@ impl Control {
         self.shared.with(crate::Disk::take_cuts).iter().map(report).collect()
     }
 
-    fn spoil(&self, offset: u64, bytes: u64) -> Outcome {
+    fn spoil(&self, offset: u64, bytes: u64) -> OrderResult {
         self.shared.with(|disk| {
             let shape = *disk.shape();
             let end = offset.checked_add(bytes).filter(|&end| end <= shape.capacity_bytes);
@@ -173,7 +172,7 @@ impl Control {
         })
     }
 
-    fn age(&self, days: u32) -> Outcome {
+    fn age(&self, days: u32) -> OrderResult {
         const REASON: &str = "its data does not age; a model with [nand.retry] has data that does";
         let age = |disk: &mut crate::Disk<_>| {
             let can_age = disk.drive().config().options.nand_features.retry.is_some();
@@ -186,7 +185,7 @@ impl Control {
         self.change(age, REASON)
     }
 
-    fn temperature(&self, celsius: i32) -> Outcome {
+    fn temperature(&self, celsius: i32) -> OrderResult {
         const ZERO_MK: i64 = 273_150;
         if !(-100..=200).contains(&celsius) {
             return Err(format!(
@@ -200,7 +199,7 @@ impl Control {
         )
     }
 
-    fn idle(&self, seconds: u64) -> Outcome {
+    fn idle(&self, seconds: u64) -> OrderResult {
         const SECONDS_MAX: u64 = 30 * 86_400;
         if self.shared.pace() != crate::Pace::Fast {
             return Err("time passes by itself on the real clock; wait".to_owned());
@@ -215,7 +214,7 @@ impl Control {
         Ok(Map::new())
     }
 
-    fn mark(&self, name: String) -> Outcome {
+    fn mark(&self, name: String) -> OrderResult {
         check_name(&name)?;
         let is_kept = self.shared.with(|disk| {
             let totals = disk.totals();
@@ -225,7 +224,7 @@ impl Control {
         if is_kept { Ok(Map::new()) } else { Err(format!("there are {most} marks, and no more")) }
     }
 
-    fn waf(&self, since: Option<&str>) -> Outcome {
+    fn waf(&self, since: Option<&str>) -> OrderResult {
         self.shared.with(|disk| {
             let books = disk.books();
             let Some(name) = since else { return Ok(work(&disk.totals(), books.zero())) };
@@ -240,7 +239,7 @@ impl Control {
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn snapshot(&self, name: String) -> Outcome {
+    fn snapshot(&self, name: String) -> OrderResult {
         check_name(&name)?;
         let mut snapshots = self.snapshots();
         if snapshots.contains_key(&name) {
@@ -267,7 +266,7 @@ impl Control {
         Ok(answer)
     }
 
-    fn restore(&self, name: &str) -> Outcome {
+    fn restore(&self, name: &str) -> OrderResult {
         let snapshots = self.snapshots();
         let Some(snapshot) = snapshots.get(name) else {
             drop(snapshots);
@@ -278,16 +277,16 @@ impl Control {
     }
 
     /// Requests wait meanwhile, and so does the drive.
-    fn save(&self, path: &Path) -> Outcome {
+    fn save(&self, path: &Path) -> OrderResult {
         let path = absolute(path)?;
         let save = |disk: &mut _| file::save(disk, &self.description, path, Replace::Nothing);
         self.shared.pause(save).map(|header| summary(&header)).map_err(|fault| words(path, &fault))
     }
 
-    fn load(&self, path: &Path) -> Outcome {
+    fn load(&self, path: &Path) -> OrderResult {
         let path = absolute(path)?;
         let config = self.shared.with(|disk| disk.drive().config().clone());
-        let loaded = Saved::read(path, &config).and_then(|saved| {
+        let loaded = SavedState::read(path, &config).and_then(|saved| {
             let summary = summary(saved.header());
             self.shared.replace(|disk| saved.restore(disk)).map(|()| summary)
         });

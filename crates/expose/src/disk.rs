@@ -24,7 +24,7 @@ use crate::plan::{Shape, commands};
 use crate::request::{Action, Answer, Extent, Fault, Request};
 use books::{Books, Totals};
 use faults::Faults;
-use simulated::Simulated;
+use simulated::ExposedDrive;
 pub(crate) use state::{State, StateRef};
 use volatile::Volatile;
 
@@ -51,7 +51,7 @@ struct Job<T> {
 
 /// A request with its outcome.
 #[derive(Debug)]
-pub struct Finished<T> {
+pub struct RequestResult<T> {
     /// The mark that its sender gave it.
     pub token: T,
     /// The outcome.
@@ -65,7 +65,7 @@ pub struct Finished<T> {
 /// A simulated drive with data; `T` marks requests for their sender.
 #[derive(Debug)]
 pub struct Disk<T> {
-    drive: Simulated,
+    drive: ExposedDrive,
     contents: Contents,
     /// The data that a cut may bring back, or `None` if the drive cannot lose its power.
     volatile: Option<Volatile>,
@@ -81,12 +81,11 @@ pub struct Disk<T> {
     changing: Vec<(u32, Range<u64>)>,
     reserved_pages: u64,
     ended: Vec<Completion>,
-    finished: Vec<Finished<T>>,
+    finished: Vec<RequestResult<T>>,
 }
 
 impl Shape {
     /// The units of a drive.
-    #[must_use]
     pub fn of(config: &Config) -> Self {
         Self {
             block_bytes: config.interface.logical_block_bytes,
@@ -100,9 +99,8 @@ impl Shape {
 impl<T> Disk<T> {
     /// A fresh drive with these contents, which must have its shape. The drive writes the data that they hold before
     /// anything else, in the order of addresses.
-    #[must_use]
     pub fn new(config: Config, contents: Contents) -> Self {
-        let mut disk = Self::around(Simulated::new(config), contents);
+        let mut disk = Self::around(ExposedDrive::new(config), contents);
         let Shape { capacity_bytes, page_bytes, .. } = *disk.shape();
         let pages = capacity_bytes.div_ceil(page_bytes);
         disk.volatile = disk.drive.is_cuttable().then(|| Volatile::new(pages));
@@ -111,7 +109,7 @@ impl<T> Disk<T> {
     }
 
     /// A disk of this drive and these contents, without data that a cut may bring back.
-    fn around(drive: Simulated, contents: Contents) -> Self {
+    fn around(drive: ExposedDrive, contents: Contents) -> Self {
         let depth = drive.config().queue_depth;
         Self {
             volatile: None,
@@ -165,30 +163,26 @@ impl<T> Disk<T> {
     }
 
     /// The drive.
-    #[must_use]
-    pub fn drive(&self) -> &Simulated {
+    pub fn drive(&self) -> &ExposedDrive {
         &self.drive
     }
 
     /// The drive, for changes to it that leave its data alone.
-    pub fn drive_mut(&mut self) -> &mut Simulated {
+    pub fn drive_mut(&mut self) -> &mut ExposedDrive {
         &mut self.drive
     }
 
     /// The units of the drive.
-    #[must_use]
     pub fn shape(&self) -> &Shape {
         self.contents.shape()
     }
 
     /// The data.
-    #[must_use]
     pub fn contents(&self) -> &Contents {
         &self.contents
     }
 
     /// The account.
-    #[must_use]
     pub fn books(&self) -> &Books {
         &self.books
     }
@@ -199,13 +193,11 @@ impl<T> Disk<T> {
     }
 
     /// The account of this moment.
-    #[must_use]
     pub fn totals(&self) -> Totals {
         self.books.totals(self.drive.telemetry(), self.drive.now())
     }
 
     /// Bytes of older data that a cut may bring back.
-    #[must_use]
     pub fn volatile_bytes(&self) -> u64 {
         self.volatile.as_ref().map_or(0, Volatile::bytes)
     }
@@ -218,7 +210,7 @@ impl<T> Disk<T> {
     /// Replaces everything but the account; no request may be outstanding.
     pub(crate) fn replace(
         &mut self,
-        drive: Simulated,
+        drive: ExposedDrive,
         volatile: Option<Volatile>,
         faults: Faults,
         contents: &Contents,
@@ -228,14 +220,13 @@ impl<T> Disk<T> {
     }
 
     /// Replaces everything but the account and the data.
-    fn exchange(&mut self, drive: Simulated, volatile: Option<Volatile>, faults: Faults) {
+    fn exchange(&mut self, drive: ExposedDrive, volatile: Option<Volatile>, faults: Faults) {
         let before = self.totals();
         (self.drive, self.volatile, self.faults) = (drive, volatile, faults);
         self.books.jump(&before, self.drive.telemetry(), self.drive.now());
     }
 
     /// These bytes in extents, at most `most`; empty outside the disk.
-    #[must_use]
     pub fn extents(&self, bytes: Range<u64>, most: usize) -> Vec<Extent> {
         let end = bytes.end.min(self.shape().capacity_bytes);
         self.contents.extents(bytes.start.min(end)..end, most)
@@ -342,7 +333,7 @@ impl<T> Disk<T> {
         let status = if result.is_ok() { Status::Ok } else { Status::Failed { errno } };
         let end = Completion { tag: 0, status, submitted, done };
         self.books.ended(&as_command(&request, self.contents.shape()), &end);
-        self.finished.push(Finished { token, result, submitted, done });
+        self.finished.push(RequestResult { token, result, submitted, done });
     }
 
     fn apply(&mut self, request: &Request) -> std::io::Result<Answer> {
@@ -393,13 +384,12 @@ impl<T> Disk<T> {
     }
 
     /// Number of requests that are not finished.
-    #[must_use]
     pub fn outstanding(&self) -> usize {
         self.waiting.len() + self.jobs.len() - self.free_tags.len()
     }
 
     /// Lets time pass until every request is finished, and returns all that have finished.
-    pub fn run(&mut self) -> std::vec::Drain<'_, Finished<T>> {
+    pub fn run(&mut self) -> std::vec::Drain<'_, RequestResult<T>> {
         self.drain();
         self.take_finished()
     }
@@ -427,12 +417,11 @@ impl<T> Disk<T> {
     }
 
     /// The requests that have finished.
-    pub fn take_finished(&mut self) -> std::vec::Drain<'_, Finished<T>> {
+    pub fn take_finished(&mut self) -> std::vec::Drain<'_, RequestResult<T>> {
         self.finished.drain(..)
     }
 
     /// Time of the next event in the drive, or `None` if nothing happens without a request.
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         self.drive.next_event()
     }

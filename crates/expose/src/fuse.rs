@@ -25,7 +25,7 @@ use rustix::mount::{UnmountFlags, unmount};
 use thiserror::Error;
 
 use crate::request::{Action, Answer, Fault, Request};
-use crate::shared::Shared;
+use crate::shared::SharedDisk;
 
 /// Name of the file.
 pub const FILE_NAME: &str = "disk";
@@ -69,19 +69,19 @@ pub enum FuseError {
 
 /// A mounted disk.
 #[derive(Debug)]
-pub struct Mounted {
+pub struct FuseMount {
     directory: PathBuf,
     /// Number of its file system, or `None` if nobody can tell.
     number: Option<u64>,
     session: BackgroundSession,
 }
 
-impl Mounted {
+impl FuseMount {
     /// Mounts the file in an empty directory, and serves it from now on.
     ///
     /// # Errors
     /// [`FuseError`], and nothing is mounted.
-    pub fn at(directory: &Path, shared: Arc<Shared>) -> Result<Self, FuseError> {
+    pub fn at(directory: &Path, shared: Arc<SharedDisk>) -> Result<Self, FuseError> {
         let refusal = |reason: String| FuseError::Directory { directory: directory.into(), reason };
         // The mounted directory itself is unmounted later, wherever a link leads then.
         let place = directory.canonicalize().map_err(|error| unusable(directory, &error))?;
@@ -106,7 +106,6 @@ impl Mounted {
     }
 
     /// The file.
-    #[must_use]
     pub fn file(&self) -> PathBuf {
         self.directory.join(FILE_NAME)
     }
@@ -170,14 +169,14 @@ fn unusable(directory: &Path, error: &io::Error) -> FuseError {
 /// The file system.
 #[derive(Debug)]
 struct OneFile {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     capacity_bytes: u64,
     page_bytes: u32,
     since: SystemTime,
 }
 
 impl OneFile {
-    fn new(shared: Arc<Shared>) -> Self {
+    fn new(shared: Arc<SharedDisk>) -> Self {
         let shape = shared.with(|disk| *disk.shape());
         let (capacity_bytes, page_bytes) = (shape.capacity_bytes, shape.page_bytes as u32);
         Self { shared, capacity_bytes, page_bytes, since: SystemTime::now() }

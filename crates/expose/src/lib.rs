@@ -29,5 +29,5 @@ pub use clock::Pace;
 pub use contents::{Contents, ContentsError};
 pub use disk::Disk;
 pub use server::{Server, ServerError};
-pub use shared::Shared;
+pub use shared::SharedDisk;
 pub use socket::Address;

@@ -157,7 +157,7 @@ impl Export {
 
 /// The outcome of a negotiation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Agreed {
+pub struct Agreement {
     /// Whether replies are structured.
     pub structured: bool,
     /// Whether the client may ask for `base:allocation`.
@@ -171,13 +171,13 @@ pub struct Agreed {
 pub fn negotiate<S: Read + Write>(
     stream: &mut S,
     export: &Export,
-) -> Result<Option<Agreed>, NbdError> {
+) -> Result<Option<Agreement>, NbdError> {
     let greeting = [GREETING_MAGIC.to_be_bytes(), OPTION_MAGIC.to_be_bytes()].concat();
     stream.write_all(&greeting)?;
     stream.write_all(&(FIXED_NEWSTYLE | NO_ZEROES).to_be_bytes())?;
     let flags = u32::from_be_bytes(take(stream)?);
     let with_zeroes = flags & u32::from(NO_ZEROES) == 0;
-    let mut talk = Negotiation { stream, export, with_zeroes, agreed: Agreed::default() };
+    let mut talk = Negotiation { stream, export, with_zeroes, agreed: Agreement::default() };
     for _ in 0..OPTIONS_MAX {
         match talk.answer_option()? {
             Next::Option => {}
@@ -203,7 +203,7 @@ struct Negotiation<'a, S> {
     stream: &'a mut S,
     export: &'a Export,
     with_zeroes: bool,
-    agreed: Agreed,
+    agreed: Agreement,
 }
 
 impl<S: Read + Write> Negotiation<'_, S> {
@@ -345,7 +345,7 @@ impl<S: Read + Write> Negotiation<'_, S> {
 
 /// The parts of a request that its reply needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct NbdCookie {
     /// Chosen by the client.
     pub cookie: u64,
     /// First byte of the request.
@@ -356,45 +356,45 @@ pub struct Mark {
 
 /// A request of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum NbdCommand {
     /// One for the disk.
-    Disk(Mark, Request),
+    Disk(NbdCookie, Request),
     /// One for the extents of these bytes.
     Extents {
         /// To answer it with.
-        mark: Mark,
+        mark: NbdCookie,
         /// The bytes.
         range: Range<u64>,
         /// Most extents of the answer.
         most: usize,
     },
     /// One that is refused at once.
-    Refused(Mark, Fault),
+    Refused(NbdCookie, Fault),
     /// The client leaves.
     Disconnect,
 }
 
 /// The begin of what a client has sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub enum RequestState {
     /// A request needs so many bytes in all, and they are not there yet.
     Incomplete(usize),
     /// A request of so many bytes.
-    Complete(usize, Command),
+    Complete(usize, NbdCommand),
 }
 
 /// The first request in `input`.
 ///
 /// # Errors
 /// [`NbdError::Magic`] and [`NbdError::TooLong`]: the end of the request is unknown.
-pub fn parse(input: &[u8], export: &Export, agreed: Agreed) -> Result<Parsed, NbdError> {
+pub fn parse(input: &[u8], export: &Export, agreed: Agreement) -> Result<RequestState, NbdError> {
     let mut fields = Fields(input);
     let header = (|| {
         let magic = fields.u32()?;
         Some((magic, fields.u16()?, fields.u16()?, fields.u64()?, fields.u64()?, fields.u32()?))
     })();
     let Some((magic, flags, command, cookie, offset, bytes)) = header else {
-        return Ok(Parsed::Incomplete(REQUEST_BYTES));
+        return Ok(RequestState::Incomplete(REQUEST_BYTES));
     };
     if magic != REQUEST_MAGIC {
         let (found, expected) = (u64::from(magic), u64::from(REQUEST_MAGIC));
@@ -406,44 +406,44 @@ pub fn parse(input: &[u8], export: &Export, agreed: Agreed) -> Result<Parsed, Nb
     }
     let whole_bytes = REQUEST_BYTES + data_bytes as usize;
     let Some(data) = fields.bytes(data_bytes as usize) else {
-        return Ok(Parsed::Incomplete(whole_bytes));
+        return Ok(RequestState::Incomplete(whole_bytes));
     };
     let in_one_piece = flags & command_flag::DONT_FRAGMENT != 0;
-    let mark = Mark { cookie, offset, in_one_piece };
+    let mark = NbdCookie { cookie, offset, in_one_piece };
     let header = Header { mark, flags, command, bytes: u64::from(bytes) };
-    Ok(Parsed::Complete(whole_bytes, header.command(data, export, agreed)))
+    Ok(RequestState::Complete(whole_bytes, header.command(data, export, agreed)))
 }
 
 struct Header {
-    mark: Mark,
+    mark: NbdCookie,
     flags: u16,
     command: u16,
     bytes: u64,
 }
 
 impl Header {
-    fn command(&self, data: &[u8], export: &Export, agreed: Agreed) -> Command {
+    fn command(&self, data: &[u8], export: &Export, agreed: Agreement) -> NbdCommand {
         if self.command == command::DISCONNECT {
-            return Command::Disconnect;
+            return NbdCommand::Disconnect;
         }
         let is_extents = self.command == command::BLOCK_STATUS && agreed.allocation;
         let (mark, Some(action)) =
             (self.mark, self.action().or(is_extents.then_some(Action::Fetch)))
         else {
-            return Command::Refused(self.mark, Fault::Invalid);
+            return NbdCommand::Refused(self.mark, Fault::Invalid);
         };
         if let Err(fault) = self.check(action, export) {
-            return Command::Refused(mark, fault);
+            return NbdCommand::Refused(mark, fault);
         }
         if is_extents {
             let is_one = self.flags & command_flag::REQUEST_ONE != 0;
             let range = mark.offset..mark.offset + self.bytes;
-            return Command::Extents { mark, range, most: if is_one { 1 } else { EXTENTS_MAX } };
+            return NbdCommand::Extents { mark, range, most: if is_one { 1 } else { EXTENTS_MAX } };
         }
         let fua = self.flags & command_flag::FUA != 0;
         let (offset, bytes) =
             if action == Action::Flush { (0, 0) } else { (mark.offset, self.bytes) };
-        Command::Disk(mark, Request { action, offset, bytes, fua, data: data.to_vec() })
+        NbdCommand::Disk(mark, Request { action, offset, bytes, fua, data: data.to_vec() })
     }
 
     /// The wish for the disk, or `None` if it has no such command.
@@ -491,7 +491,12 @@ impl Header {
 }
 
 /// Appends the reply to a request of the disk.
-pub fn reply(out: &mut Vec<u8>, agreed: Agreed, mark: Mark, result: Result<&Answer, Fault>) {
+pub fn reply(
+    out: &mut Vec<u8>,
+    agreed: Agreement,
+    mark: NbdCookie,
+    result: Result<&Answer, Fault>,
+) {
     match result {
         Err(fault) if agreed.structured => {
             let error = [&errno(fault).to_be_bytes()[..], &0_u16.to_be_bytes()].concat();
@@ -511,7 +516,7 @@ pub fn reply(out: &mut Vec<u8>, agreed: Agreed, mark: Mark, result: Result<&Answ
 }
 
 /// Appends the reply to a request for extents.
-pub fn extents(out: &mut Vec<u8>, mark: Mark, extents: &[Extent]) {
+pub fn extents(out: &mut Vec<u8>, mark: NbdCookie, extents: &[Extent]) {
     let mut status = CONTEXT_ID.to_be_bytes().to_vec();
     for extent in extents {
         status.extend((extent.bytes as u32).to_be_bytes());
@@ -531,13 +536,13 @@ fn errno(fault: Fault) -> u32 {
     }
 }
 
-fn simple(out: &mut Vec<u8>, mark: Mark, errno: u32) {
+fn simple(out: &mut Vec<u8>, mark: NbdCookie, errno: u32) {
     out.extend(SIMPLE_REPLY_MAGIC.to_be_bytes());
     out.extend(errno.to_be_bytes());
     out.extend(mark.cookie.to_be_bytes());
 }
 
-fn structured(out: &mut Vec<u8>, mark: Mark, flags: u16, kind: u16, parts: &[&[u8]]) {
+fn structured(out: &mut Vec<u8>, mark: NbdCookie, flags: u16, kind: u16, parts: &[&[u8]]) {
     let bytes: usize = parts.iter().map(|part| part.len()).sum();
     out.extend(STRUCTURED_REPLY_MAGIC.to_be_bytes());
     out.extend(flags.to_be_bytes());
@@ -548,7 +553,7 @@ fn structured(out: &mut Vec<u8>, mark: Mark, flags: u16, kind: u16, parts: &[&[u
 }
 
 /// The data of a read: one chunk, or one for each extent.
-fn data(out: &mut Vec<u8>, mark: Mark, bytes: &[u8], extents: &[Extent]) {
+fn data(out: &mut Vec<u8>, mark: NbdCookie, bytes: &[u8], extents: &[Extent]) {
     let whole = [Extent { bytes: bytes.len() as u64, is_hole: false }];
     let mut extents = if mark.in_one_piece { &whole } else { extents }.iter().peekable();
     let (mut offset, mut rest) = (mark.offset, bytes);

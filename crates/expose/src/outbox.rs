@@ -6,7 +6,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::nbd::{self, Agreed, Mark};
+use crate::nbd::{self, Agreement, NbdCookie};
 use crate::request::{Answer, Fault};
 use crate::socket::Stream;
 
@@ -44,7 +44,7 @@ impl State {
 #[derive(Debug)]
 pub struct Outbox {
     stream: Stream,
-    agreed: Agreed,
+    agreed: Agreement,
     state: Mutex<State>,
     /// There is a backlog, or an end.
     work: Condvar,
@@ -54,8 +54,7 @@ pub struct Outbox {
 
 impl Outbox {
     /// An empty one.
-    #[must_use]
-    pub fn new(stream: Stream, agreed: Agreed) -> Self {
+    pub fn new(stream: Stream, agreed: Agreement) -> Self {
         let (work, room) = Default::default();
         Self { stream, agreed, state: Mutex::default(), work, room }
     }
@@ -65,7 +64,7 @@ impl Outbox {
     }
 
     /// Appends the reply to a request.
-    pub fn encode(&self, out: &mut Vec<u8>, mark: Mark, result: &Result<Answer, Fault>) {
+    pub fn encode(&self, out: &mut Vec<u8>, mark: NbdCookie, result: &Result<Answer, Fault>) {
         nbd::reply(out, self.agreed, mark, result.as_ref().map_err(|&fault| fault));
     }
 

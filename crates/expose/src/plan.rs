@@ -28,13 +28,11 @@ pub struct Shape {
 
 impl Shape {
     /// The pages that the bytes touch.
-    #[must_use]
     pub fn pages_touched(&self, bytes: &Range<u64>) -> Range<u64> {
         bytes.start / self.page_bytes..bytes.end.div_ceil(self.page_bytes)
     }
 
     /// The pages that lie within the bytes as a whole; empty if there is none.
-    #[must_use]
     pub fn pages_within(&self, bytes: &Range<u64>) -> Range<u64> {
         let first = bytes.start.div_ceil(self.page_bytes);
         first..(bytes.end / self.page_bytes).max(first)
@@ -43,13 +41,11 @@ impl Shape {
 
 impl Request {
     /// The bytes that it is about.
-    #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.offset..self.offset + self.bytes
     }
 
     /// The pages whose map or content it changes.
-    #[must_use]
     pub fn pages_changed(&self, shape: &Shape) -> Range<u64> {
         match self.action {
             Action::Write | Action::Zero { .. } => shape.pages_touched(&self.range()),
@@ -60,7 +56,6 @@ impl Request {
 }
 
 /// The commands of a request, to be carried out one after the other; their tag is 0. A trim of no whole page has none.
-#[must_use]
 pub fn commands(request: &Request, shape: &Shape) -> Vec<Op> {
     let mut plan = Plan { shape, fua: request.fua, commands: Vec::with_capacity(1) };
     let range = request.range();

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::connection::serve;
 use crate::nbd::{Export, NbdError};
-use crate::shared::Shared;
+use crate::shared::SharedDisk;
 use crate::socket::{Address, Listener, Stream};
 
 /// Time between two looks at the stop button.
@@ -48,7 +48,7 @@ pub struct Clients {
 pub struct Server {
     listener: Listener,
     export: Export,
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     connections_max: usize,
     open: Mutex<BTreeMap<u64, Stream>>,
     clients: Mutex<Clients>,
@@ -64,7 +64,7 @@ impl Server {
         is_for_others: bool,
         connections_max: usize,
         description: String,
-        shared: Arc<Shared>,
+        shared: Arc<SharedDisk>,
     ) -> Result<Self, ServerError> {
         let listener = Listener::bind(address, is_for_others)
             .map_err(|source| ServerError::Bind { address: address.clone(), source })?;
@@ -87,7 +87,6 @@ impl Server {
     }
 
     /// The address.
-    #[must_use]
     pub fn address(&self) -> Address {
         self.listener.address()
     }

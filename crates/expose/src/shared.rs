@@ -15,8 +15,8 @@ use std::time::Instant;
 use base::Histogram;
 
 use crate::clock::{Clock, Pace};
-use crate::disk::{Disk, Finished};
-use crate::nbd::Mark;
+use crate::disk::{Disk, RequestResult};
+use crate::nbd::NbdCookie;
 use crate::outbox::Outbox;
 use crate::request::{Answer, Fault, Request};
 
@@ -24,16 +24,16 @@ use crate::request::{Answer, Fault, Request};
 pub type Reply = Box<dyn FnOnce(Result<Answer, Fault>) + Send>;
 
 /// The sender of a request.
-pub enum Token {
+pub enum RequestToken {
     /// The thread that lets the drive carry it out, which knows it by this mark.
-    Mark(Mark),
+    Mark(NbdCookie),
     /// A client of NBD on the real clock, with the bytes that it has reserved for the reply.
-    Client(Arc<Outbox>, Mark, u64),
+    Client(Arc<Outbox>, NbdCookie, u64),
     /// Anybody else.
     Reply(Reply),
 }
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for RequestToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Mark(mark) | Self::Client(_, mark, _) => mark.fmt(f),
@@ -44,10 +44,10 @@ impl std::fmt::Debug for Token {
 
 #[derive(Debug)]
 struct State {
-    disk: Disk<Token>,
+    disk: Disk<RequestToken>,
     clock: Option<Clock>,
     /// Finished requests, each of which is answered at its time.
-    due: VecDeque<Finished<Token>>,
+    due: VecDeque<RequestResult<RequestToken>>,
 }
 
 /// The clock of the drive while somebody uses the disk.
@@ -61,7 +61,7 @@ enum Meanwhile {
 
 /// A disk with its clock.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedDisk {
     state: Mutex<State>,
     pace: Pace,
     /// The thread that keeps the time when nobody else does.
@@ -76,10 +76,9 @@ pub struct Shared {
     lateness: Mutex<Histogram>,
 }
 
-impl Shared {
+impl SharedDisk {
     /// A disk whose clock begins to run.
-    #[must_use]
-    pub fn new(disk: Disk<Token>, pace: Pace) -> Self {
+    pub fn new(disk: Disk<RequestToken>, pace: Pace) -> Self {
         let clock = match pace {
             Pace::Fast => None,
             Pace::Real { slowdown } => Some(Clock::starting(slowdown, disk.drive().now())),
@@ -97,39 +96,40 @@ impl Shared {
     }
 
     /// The pace of its clock.
-    #[must_use]
     pub fn pace(&self) -> Pace {
         self.pace
     }
 
     /// The disk after the end of all threads that used it.
-    #[must_use]
-    pub fn into_disk(self) -> Disk<Token> {
+    pub fn into_disk(self) -> Disk<RequestToken> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).disk
     }
 
     /// Lateness of the answers, in ns of the machine; empty on the fast clock.
-    #[must_use]
     pub fn lateness(&self) -> Histogram {
         locked(&self.lateness).clone()
     }
 
     /// Uses the disk at this moment of its clock.
-    pub fn with<R>(&self, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
+    pub fn with<R>(&self, work: impl FnOnce(&mut Disk<RequestToken>) -> R) -> R {
         self.with_clock(Meanwhile::Runs, work)
     }
 
     /// Uses the disk while its clock stands still, for work that takes long.
-    pub fn pause<R>(&self, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
+    pub fn pause<R>(&self, work: impl FnOnce(&mut Disk<RequestToken>) -> R) -> R {
         self.with_clock(Meanwhile::Stands, work)
     }
 
     /// Gives the disk another state, whose drive has a time of its own.
-    pub fn replace<R>(&self, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
+    pub fn replace<R>(&self, work: impl FnOnce(&mut Disk<RequestToken>) -> R) -> R {
         self.with_clock(Meanwhile::Jumps, work)
     }
 
-    fn with_clock<R>(&self, clock_is: Meanwhile, work: impl FnOnce(&mut Disk<Token>) -> R) -> R {
+    fn with_clock<R>(
+        &self,
+        clock_is: Meanwhile,
+        work: impl FnOnce(&mut Disk<RequestToken>) -> R,
+    ) -> R {
         let mut state = locked(&self.state);
         let State { disk, clock, due } = &mut *state;
         if let Some(clock) = clock {
@@ -161,7 +161,7 @@ impl Shared {
     /// Sends a request; on the fast clock it is answered before the return.
     pub fn send(&self, request: Request, reply: Reply) {
         self.with(|disk| {
-            disk.submit(Token::Reply(reply), request);
+            disk.submit(RequestToken::Reply(reply), request);
             if self.pace == Pace::Fast {
                 disk.drain();
             }
@@ -169,8 +169,8 @@ impl Shared {
     }
 }
 
-fn answer(finished: Finished<Token>) {
-    if let Token::Reply(reply) = finished.token {
+fn answer(finished: RequestResult<RequestToken>) {
+    if let RequestToken::Reply(reply) = finished.token {
         reply(finished.result);
     }
 }

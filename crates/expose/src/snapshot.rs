@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::contents::{Contents, ContentsError};
 use crate::disk::faults::Faults;
-use crate::disk::simulated::Simulated;
+use crate::disk::simulated::ExposedDrive;
 use crate::disk::volatile::Volatile;
 
 /// An error of a state file, in the words behind its name.
@@ -69,7 +69,7 @@ pub enum FileFault {
 /// A state of a disk without outstanding requests.
 #[derive(Debug)]
 pub struct Snapshot {
-    pub(crate) drive: Simulated,
+    pub(crate) drive: ExposedDrive,
     pub(crate) contents: Contents,
     pub(crate) volatile: Option<Volatile>,
     pub(crate) faults: Faults,
@@ -77,7 +77,6 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Bytes of data in it.
-    #[must_use]
     pub fn data_bytes(&self) -> u64 {
         self.contents.pages() * self.contents.shape().page_bytes
     }

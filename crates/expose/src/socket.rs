@@ -121,7 +121,6 @@ impl Listener {
     }
 
     /// The address, with the port that the system has chosen for port 0.
-    #[must_use]
     pub fn address(&self) -> Address {
         match self {
             Self::Unix(_, file) => Address::Unix(file.path.clone()),

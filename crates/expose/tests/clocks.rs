@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expose::request::Action;
-use expose::{Disk, Pace, Shared};
+use expose::{Disk, Pace, SharedDisk};
 
 use client::{Client, config, disk, serve_to};
 
 /// The time that reads one after the other take on the clock of the machine and on that of the drive.
-fn reads(pace: Pace, count: u64) -> (Duration, Duration, Arc<Shared>) {
-    let shared = Arc::new(Shared::new(disk(config(&[])), pace));
+fn reads(pace: Pace, count: u64) -> (Duration, Duration, Arc<SharedDisk>) {
+    let shared = Arc::new(SharedDisk::new(disk(config(&[])), pace));
     let mut times = None;
     serve_to(&shared, 1, |path| {
         let mut client = Client::connect(path);
@@ -47,7 +47,7 @@ fn answers_on_the_real_clock_are_never_early() {
 
 #[test]
 fn nobody_keeps_the_time_awake_when_no_event_is_near() {
-    let shared = Arc::new(Shared::new(disk(config(&[])), Pace::Real { slowdown: 1 }));
+    let shared = Arc::new(SharedDisk::new(disk(config(&[])), Pace::Real { slowdown: 1 }));
     serve_to(&shared, 2, |path| {
         let mut clients = [Client::connect(path), Client::connect(path)];
         for client in &mut clients {
@@ -67,8 +67,8 @@ fn nobody_keeps_the_time_awake_when_no_event_is_near() {
 #[test]
 fn time_without_requests_passes_on_the_real_clock_only() {
     for (pace, passes) in [(Pace::Real { slowdown: 1 }, true), (Pace::Fast, false)] {
-        let shared = Shared::new(disk(config(&[])), pace);
-        let now = |shared: &Shared| shared.with(|disk| disk.drive().now());
+        let shared = SharedDisk::new(disk(config(&[])), pace);
+        let now = |shared: &SharedDisk| shared.with(|disk| disk.drive().now());
         let before = now(&shared);
         std::thread::sleep(Duration::from_millis(20));
         assert_eq!(now(&shared).0 - before.0 >= 20_000_000, passes, "{pace}");
@@ -77,7 +77,7 @@ fn time_without_requests_passes_on_the_real_clock_only() {
 
 #[test]
 fn requests_of_several_clients_are_outstanding_together_on_the_real_clock() {
-    let shared = Arc::new(Shared::new(disk(config(&[])), Pace::Real { slowdown: 1000 }));
+    let shared = Arc::new(SharedDisk::new(disk(config(&[])), Pace::Real { slowdown: 1000 }));
     serve_to(&shared, 4, |path| {
         let mut clients: Vec<_> = (0..4).map(|_| Client::connect(path)).collect();
         let sent: Vec<_> = clients

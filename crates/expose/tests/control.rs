@@ -11,22 +11,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use expose::control::{Control, ControlServer, LINE_BYTES_MAX};
 use expose::request::{Action, Answer, Fault, Request};
-use expose::{Pace, Shared};
+use expose::{Pace, SharedDisk};
 use serde_json::{Value, json};
 
 use client::{config, cuttable, disk};
 
 /// A disk with the model's values changed so that every order has something to act on.
-fn everything() -> Arc<Shared> {
+fn everything() -> Arc<SharedDisk> {
     let changes = [
         ("nand.wear.program_less_per_kilocycle_permille", "10"),
         ("nand.wear.erase_more_per_kilocycle_permille", "10"),
     ];
-    Arc::new(Shared::new(disk(cuttable(&changes)), Pace::Fast))
+    Arc::new(SharedDisk::new(disk(cuttable(&changes)), Pace::Fast))
 }
 
 /// Serves orders to a disk while `work` lasts.
-fn serve(shared: &Arc<Shared>, work: impl FnOnce(&Path)) {
+fn serve(shared: &Arc<SharedDisk>, work: impl FnOnce(&Path)) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("control");
     let control = Control::new(Arc::clone(shared), "a test".to_owned(), || Some(1 << 40));
@@ -63,7 +63,7 @@ fn refused(path: &Path, order: &Value, words: &str) {
 }
 
 /// Carries out a request at once.
-fn request(shared: &Shared, action: Action, offset: u64, data: &[u8]) -> Result<Answer, Fault> {
+fn request(shared: &SharedDisk, action: Action, offset: u64, data: &[u8]) -> Result<Answer, Fault> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let bytes = if data.is_empty() { 4096 } else { data.len() as u64 };
     let request = Request { action, offset, bytes, fua: false, data: data.to_vec() };
@@ -72,7 +72,7 @@ fn request(shared: &Shared, action: Action, offset: u64, data: &[u8]) -> Result<
     receiver.recv().expect("an answer")
 }
 
-fn byte(shared: &Shared, offset: u64) -> u8 {
+fn byte(shared: &SharedDisk, offset: u64) -> u8 {
     match request(shared, Action::Read, offset, &[]) {
         Ok(Answer::Data { bytes, .. }) => bytes[0],
         other => panic!("{other:?}"),
@@ -178,7 +178,7 @@ fn orders_that_cannot_be_are_refused_with_what_can() {
             refused(path, &order, words);
         }
         // A drive on the real clock has its own time.
-        let real = Arc::new(Shared::new(disk(config(&[])), Pace::Real { slowdown: 1 }));
+        let real = Arc::new(SharedDisk::new(disk(config(&[])), Pace::Real { slowdown: 1 }));
         serve(&real, |path| {
             refused(path, &json!({"order": "idle", "seconds": 1}), "passes by itself");
         });

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expose::request::Action;
-use expose::{Pace, Shared};
+use expose::{Pace, SharedDisk};
 
 use client::{Client, config, disk, head, hello, option, serve_to};
 
@@ -18,7 +18,7 @@ use client::{Client, config, disk, head, hello, option, serve_to};
 /// the account of the clients on the fast clock.
 fn others_go_on(work: impl Fn(&Path, &mut Client)) -> expose::server::Clients {
     let [fast, real] = [Pace::Fast, Pace::Real { slowdown: 1 }].map(|pace| {
-        let shared = Arc::new(Shared::new(disk(config(&[])), pace));
+        let shared = Arc::new(SharedDisk::new(disk(config(&[])), pace));
         let clients = serve_to(&shared, 2, |path| {
             let mut good = Client::connect(path);
             work(path, &mut good);

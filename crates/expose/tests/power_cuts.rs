@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use base::Rng;
 use expose::request::Action;
-use expose::{Pace, Shared};
+use expose::{Pace, SharedDisk};
 
 use client::{Client, Sent, config, cuttable, disk, seeds, serve_to};
 
@@ -84,7 +84,7 @@ fn case(seed: u64, protected: bool) -> u64 {
     let capacitors = [("buffer.power_loss_protected", if protected { "true" } else { "false" })];
     let mut rng = Rng::split(seed, "power cuts");
     let pace = if rng.below(4) == 0 { Pace::Real { slowdown: 1 } } else { Pace::Fast };
-    let shared = Arc::new(Shared::new(disk(cuttable(&capacitors)), pace));
+    let shared = Arc::new(SharedDisk::new(disk(cuttable(&capacitors)), pace));
     let mut taken_back = 0;
     serve_to(&shared, 4, |path| {
         let mut host = Host { client: Client::connect(path), oracle: Oracle::new(), rng, seed };

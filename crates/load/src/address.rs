@@ -18,7 +18,7 @@ use base::Rng;
 
 use crate::order::{Layout, Order};
 use crate::workload::Workload;
-use append::{Appends, Step};
+use append::{AppendStep, Appends};
 use composite::CompositeBlocks;
 use grid::Grid;
 use locality::LikeTrace;
@@ -26,11 +26,11 @@ use normal::Normal;
 use one_pass::OnePass;
 use partly_random::PartlyRandom;
 use sequential::Sequential;
-use shuffled::Shuffled;
+use shuffled::ShuffledOrder;
 use skewed::pareto::Pareto;
 use skewed::zipf::Zipf;
 use skewed::zones::Zones;
-use skewed::{Ranks, Skewed};
+use skewed::{Ranks, SkewedOrder};
 use streams::Streams;
 use stride::Stride;
 use uniform::Uniform;
@@ -47,13 +47,13 @@ pub enum Addresses {
     /// See [`Order::Composite`].
     Composite(CompositeBlocks),
     /// See [`Order::Shuffled`].
-    Shuffled(Shuffled),
+    Shuffled(ShuffledOrder),
     /// See [`Order::Streams`].
     Streams(Streams),
     /// See [`Order::Stride`].
     Stride(Stride),
     /// See [`Order::Zipf`], [`Order::Pareto`], [`Order::Zones`] and [`Order::ReadOnly`].
-    Skewed(Skewed),
+    Skewed(SkewedOrder),
     /// See [`Order::PartlyRandom`].
     PartlyRandom(PartlyRandom),
     /// See [`Order::Normal`].
@@ -66,13 +66,12 @@ pub enum Addresses {
 
 impl Addresses {
     /// The addresses of a checked workload; `seed` determines every random choice but the layout of ranks.
-    #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
         let random = || Rng::split(seed, "addresses");
         let (start, span_bytes) = (workload.span_offset_bytes, workload.span_bytes);
         let grid = Grid::new(start, span_bytes, workload.step_bytes());
         let skewed = |ranks, layout: Layout| {
-            Self::Skewed(Skewed::new(grid, ranks, (layout, workload.layout_seed), random()))
+            Self::Skewed(SkewedOrder::new(grid, ranks, (layout, workload.layout_seed), random()))
         };
         match &workload.order {
             Order::SequentialOnce => Self::Sequential(Sequential::once(workload)),
@@ -84,7 +83,7 @@ impl Addresses {
             Order::OnePass { log_bytes } => {
                 Self::OnePass(OnePass::new(workload, *log_bytes, Rng::split(seed, "one pass")))
             }
-            Order::Shuffled => Self::Shuffled(Shuffled::new(grid, random())),
+            Order::Shuffled => Self::Shuffled(ShuffledOrder::new(grid, random())),
             Order::Streams { count } => Self::Streams(Streams::new(workload, *count)),
             Order::Stride { stride_bytes } => Self::Stride(Stride::new(grid, *stride_bytes)),
             Order::Zipf { theta, layout } => {
@@ -132,7 +131,7 @@ impl Addresses {
 
     /// The next command of appended zones; `None` for other orders.
     #[inline]
-    pub(crate) fn next_append(&mut self, len: u32) -> Option<Step> {
+    pub(crate) fn next_append(&mut self, len: u32) -> Option<AppendStep> {
         match self {
             Self::Append(appends) => Some(appends.next_step(len)),
             _ => None,

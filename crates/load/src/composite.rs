@@ -40,7 +40,6 @@ pub const PTS_COMPOSITE_4K: Composite = Composite {
 
 impl Composite {
     /// The longest command in bytes.
-    #[must_use]
     pub fn largest_bytes(&self) -> u32 {
         self.sizes.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0)
     }

@@ -13,7 +13,7 @@ mod pattern;
 mod values;
 
 pub use export::export;
-pub use import::{Context, Imported, import};
+pub use import::{Context, FioImport, import};
 
 use base::text::shortened;
 

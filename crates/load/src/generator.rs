@@ -3,7 +3,7 @@
 use base::{Nanos, Op, OpKind, Rng};
 
 use crate::address::Addresses;
-use crate::address::append::Step;
+use crate::address::append::AppendStep;
 use crate::pacing::Schedule;
 use crate::workload::{Mix, Workload};
 
@@ -25,16 +25,14 @@ pub struct Generator {
 
 impl Generator {
     /// The commands of a workload that [`Workload::check`] has accepted.
-    #[must_use]
     pub fn new(workload: Workload, seed: u64) -> Self {
         let schedule = Schedule::new(workload.pacing, seed);
         Self::with(workload, seed, schedule)
     }
 
-    /// The same commands in as many parts as there are workers, each with its own addresses and its
+    /// The commands in as many parts as there are workers, each with its own addresses and its
     /// share of the depth, of the rate and of the limit. One part if only one worker keeps the
     /// meaning of the workload: blocks in LBA order, or a depth of 1.
-    #[must_use]
     pub fn shares(workload: &Workload, seed: u64, workers: u32) -> Vec<Self> {
         const STRIDE: u64 = 0xd1b5_4a32_d192_ed03;
         let workers = if workload.order.is_independent() { workers } else { 1 };
@@ -56,21 +54,18 @@ impl Generator {
     }
 
     /// The description.
-    #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
     }
 
     /// Due time of the next command, from the start of the phase; `None` in a closed loop.
     #[inline]
-    #[must_use]
     pub fn due(&self) -> Option<Nanos> {
         self.schedule.as_ref().map(Schedule::due)
     }
 
     /// Number of due commands not yet issued before `end`, which counts from the start of the
     /// phase; 0 in a closed loop.
-    #[must_use]
     pub fn due_before(&self, end: Nanos) -> u64 {
         self.schedule.as_ref().map_or(0, |schedule| schedule.due_before(end))
     }
@@ -102,10 +97,10 @@ impl Generator {
     }
 
     /// A step of appended zones: a deallocation belongs to the write after it, so it has no due time of its own.
-    fn append_op(&mut self, step: Step, tag: u32) -> Op {
+    fn append_op(&mut self, step: AppendStep, tag: u32) -> Op {
         let (kind, offset, len, placement) = match step {
-            Step::Write(offset, len, handle) => (OpKind::Write, offset, len, handle),
-            Step::Deallocate(offset, len) => (OpKind::Deallocate, offset, len, 0),
+            AppendStep::Write(offset, len, handle) => (OpKind::Write, offset, len, handle),
+            AppendStep::Deallocate(offset, len) => (OpKind::Deallocate, offset, len, 0),
         };
         let is_write = kind == OpKind::Write;
         if is_write {

@@ -48,7 +48,6 @@ const EARLY_PART: u64 = 10;
 impl JobSpec {
     /// The time that it was given for its figures, if they last only `length`, a small part of that;
     /// `None` for any other job. `phase` is the time of all jobs.
-    #[must_use]
     pub fn early_end(&self, phase: Option<Nanos>, length: Nanos) -> Option<Nanos> {
         let begins_with_phase = self.after.is_empty() && self.delay.0 == 0;
         let given = self.duration.or(phase.filter(|_| begins_with_phase))?;
@@ -57,7 +56,6 @@ impl JobSpec {
     }
 
     /// A job from the begin of the phase to its end, or to the end of the workload.
-    #[must_use]
     pub fn new(name: &str, workload: Workload) -> Self {
         Self {
             name: name.to_owned(),
@@ -72,14 +70,12 @@ impl JobSpec {
     }
 
     /// Whether it has an end of its own, by time, bytes or order.
-    #[must_use]
     pub fn ends_by_itself(&self) -> bool {
         self.duration.is_some() || self.workload.total_bytes().is_some()
     }
 
     /// Its commands, under its own seed or one that derives from the seed of the phase and the name. The
     /// other jobs have no influence on it.
-    #[must_use]
     pub fn generator(&self, phase_seed: u64) -> Generator {
         let seed = self.seed.unwrap_or_else(|| Rng::split(phase_seed, &self.name).next_u64());
         Generator::new(self.workload.clone(), seed)
@@ -106,7 +102,6 @@ pub struct JobsError {
 impl Jobs {
     /// The most commands that jobs keep outstanding at one time: a job and those that begin after its
     /// end never add up.
-    #[must_use]
     pub fn queue_depth(&self) -> u32 {
         self.outstanding_at_once(|job| job.workload.queue_depth)
     }
@@ -119,19 +114,16 @@ impl Jobs {
     }
 
     /// Longest command of any job, in bytes.
-    #[must_use]
     pub fn longest_bytes(&self) -> u32 {
         self.jobs.iter().map(|job| job.workload.block_bytes).max().unwrap_or(0)
     }
 
     /// Whether some commands change the content of the target.
-    #[must_use]
     pub fn writes(&self) -> bool {
         self.jobs.iter().any(|job| job.workload.mix.writes())
     }
 
     /// Latest end of all jobs with an end of their own, if each of them has a duration; `None` otherwise.
-    #[must_use]
     pub fn end_at_most(&self) -> Option<Nanos> {
         let bounded = (0..self.jobs.len()).filter(|job| self.jobs[*job].ends_by_itself());
         let ends = bounded.map(|job| self.end_of(job, self.jobs.len()));
@@ -139,7 +131,6 @@ impl Jobs {
     }
 
     /// Sum of the bytes of all jobs with an end of their own, or `None` if a time ends one of them.
-    #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {
         let bounded = self.jobs.iter().filter(|job| job.ends_by_itself());
         bounded.map(|job| job.workload.total_bytes()).sum()
@@ -208,13 +199,8 @@ impl Jobs {
                 return Some(rule);
             }
         }
-        let is_circle = self.waits_for_itself(index);
+        let is_circle = self.all_before(index)[index];
         is_circle.then(|| "it begins after a job which waits for it".to_owned())
-    }
-
-    /// Whether a chain of jobs before this one comes back to it.
-    fn waits_for_itself(&self, index: usize) -> bool {
-        self.all_before(index)[index]
     }
 
     /// For each job whether it lies before this one: it has ended when this one begins.

@@ -135,7 +135,6 @@ pub struct Append {
 
 impl Order {
     /// Whether addresses are random.
-    #[must_use]
     pub const fn is_random(&self) -> bool {
         self.is_independent()
             || matches!(self, Self::Shuffled | Self::Append(_) | Self::PartlyRandom { .. })
@@ -143,7 +142,6 @@ impl Order {
 
     /// Whether each address is drawn without regard to the others, so that several workers may
     /// share the order.
-    #[must_use]
     pub const fn is_independent(&self) -> bool {
         matches!(
             self,

@@ -55,7 +55,6 @@ pub enum Pacing {
 
 impl Pacing {
     /// The most commands per second at any time; `None` in a closed loop.
-    #[must_use]
     pub fn highest_iops(self) -> Option<u64> {
         match self {
             Self::ClosedLoop => None,
@@ -87,7 +86,6 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule of `pacing`; `None` for a closed loop, which has none.
-    #[must_use]
     pub fn new(pacing: Pacing, seed: u64) -> Option<Self> {
         Self::of_worker(pacing, seed, 0, 1)
     }
@@ -95,7 +93,6 @@ impl Schedule {
     /// The part of one of several workers in the schedule of `pacing`: every `workers`-th command
     /// of a fixed rate, or a separate process at its share of the rate; together these form a
     /// Poisson process of the whole rate. `seed` is that of the worker.
-    #[must_use]
     pub fn of_worker(pacing: Pacing, seed: u64, worker: u32, workers: u32) -> Option<Self> {
         let rate_iops = pacing.highest_iops()?;
         let gaps = Rng::split(seed, "gaps");
@@ -110,7 +107,6 @@ impl Schedule {
 
     /// Due time of the next command, from the start of the phase.
     #[inline]
-    #[must_use]
     pub fn due(&self) -> Nanos {
         Nanos((self.due_q32 >> FRACTION_BITS) as u64)
     }
@@ -142,7 +138,6 @@ impl Schedule {
 
     /// Number of commands, from the next one on, that are due before `end`; the expected number in
     /// a Poisson process.
-    #[must_use]
     pub fn due_before(&self, end: Nanos) -> u64 {
         let rate_iops = u128::from(self.rate_iops);
         let all = match self.pacing {

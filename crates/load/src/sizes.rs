@@ -10,7 +10,6 @@ pub struct Sizes(Arc<[(u32, u32)]>);
 
 impl Sizes {
     /// Lengths with weights, or `None` if there are none, or one has no length or no weight.
-    #[must_use]
     pub fn new(weighted: &[(u32, u32)]) -> Option<Self> {
         let is_empty = weighted.is_empty()
             || weighted.iter().any(|(bytes, weight)| *bytes == 0 || *weight == 0);
@@ -18,13 +17,11 @@ impl Sizes {
     }
 
     /// Each length in bytes with its weight.
-    #[must_use]
     pub fn weighted(&self) -> &[(u32, u32)] {
         &self.0
     }
 
     /// The longest one in bytes.
-    #[must_use]
     pub fn largest_bytes(&self) -> u32 {
         self.0.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0)
     }

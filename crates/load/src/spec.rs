@@ -9,4 +9,4 @@ mod resolve;
 
 pub use error::SpecError;
 pub use file::{AfterText, JobText, MixText, OpText, WorkloadFile};
-pub use resolve::{ALL, JOBS_MAX, Place};
+pub use resolve::{ALL, JOBS_MAX, WorkloadSite};

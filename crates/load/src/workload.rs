@@ -33,7 +33,6 @@ pub struct Shares {
 
 impl Mix {
     /// Whether some commands change the content of the target.
-    #[must_use]
     pub fn writes(self) -> bool {
         match self {
             Self::One(kind) => !matches!(kind, OpKind::Read | OpKind::Flush),
@@ -43,7 +42,6 @@ impl Mix {
     }
 
     /// Share of deallocations among all commands, in percent.
-    #[must_use]
     pub const fn deallocate_percent(self) -> u8 {
         match self {
             Self::One(OpKind::Deallocate) => 100,
@@ -53,13 +51,11 @@ impl Mix {
     }
 
     /// Whether some commands deallocate.
-    #[must_use]
     pub const fn deallocates(self) -> bool {
         self.deallocate_percent() > 0
     }
 
     /// Share of reads among the commands that move data, in percent.
-    #[must_use]
     pub fn read_percent(self) -> u8 {
         match self {
             Self::One(OpKind::Read) => 100,
@@ -158,7 +154,6 @@ fn fail(what: &'static str, value: u64, rule: String) -> Result<(), WorkloadErro
 
 impl Workload {
     /// Incompressible commands of one kind over the first `span_bytes` of a target, without a limit.
-    #[must_use]
     pub const fn new(
         kind: OpKind,
         order: Order,
@@ -186,21 +181,18 @@ impl Workload {
     }
 
     /// Distance between the places at which commands may begin.
-    #[must_use]
     pub fn step_bytes(&self) -> u32 {
         let shortest = || self.sizes.as_ref()?.weighted().iter().map(|(bytes, _)| *bytes).min();
         self.align_bytes.or_else(shortest).unwrap_or(self.block_bytes)
     }
 
     /// Whether some commands deallocate.
-    #[must_use]
     pub const fn deallocates(&self) -> bool {
         self.mix.deallocates()
             || matches!(self.order, Order::Append(Append { deallocate: true, .. }))
     }
 
     /// The part of one of several workers: its share of the depth and, in whole blocks, of the limit.
-    #[must_use]
     pub(crate) fn share(&self, worker: u32, workers: u32) -> Self {
         let block = u64::from(self.block_bytes);
         let limit = |bytes: u64| {
@@ -215,7 +207,6 @@ impl Workload {
     }
 
     /// Bytes after which the workload ends by itself; `None` if it never does.
-    #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {
         let once = match self.order {
             Order::SequentialOnce | Order::Shuffled => Some(self.span_bytes),

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use load::fio::{Context, FioError, Imported, export};
-use load::spec::{JobText, Place, WorkloadFile};
+use load::fio::{Context, FioError, FioImport, export};
+use load::spec::{JobText, WorkloadFile, WorkloadSite};
 
-const PLACE: Place =
-    Place { span_bytes: 64 << 30, queue_depth_max: 1024, logical_block_bytes: 512 };
+const PLACE: WorkloadSite =
+    WorkloadSite { span_bytes: 64 << 30, queue_depth_max: 1024, logical_block_bytes: 512 };
 
-fn import(text: &str) -> Result<Imported, FioError> {
+fn import(text: &str) -> Result<FioImport, FioError> {
     load::fio::import(text, &Context::default())
 }
 
@@ -244,7 +244,7 @@ fn options_that_change_the_load_are_carried_over() {
 fn jobs_in_turn_never_add_their_depths() {
     let text = "[global]\ndirect=1\nioengine=libaio\nbs=4k\niodepth=32\nsize=64m\nruntime=3\ntime_based\n[one]\nrw=randread\n[two]\nstonewall\nrw=randwrite\n";
     let depth = |text: &str| {
-        let place = Place { queue_depth_max: 32, ..PLACE };
+        let place = WorkloadSite { queue_depth_max: 32, ..PLACE };
         import(text).unwrap().file.jobs(&place).unwrap().queue_depth()
     };
     assert_eq!(depth(text), 32);
@@ -342,7 +342,7 @@ fn job_files_of_public_kinds_are_imported_or_refused_by_rule() {
 fn imported_job_files_are_valid_workloads() {
     let mut files = Vec::new();
     job_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fio_jobs"), &mut files);
-    let place = Place { span_bytes: 1 << 40, ..PLACE };
+    let place = WorkloadSite { span_bytes: 1 << 40, ..PLACE };
     let variables = |_: &str| Some("x".to_owned());
     for path in files.iter().filter(|path| !path.ends_with("storage/etcd-wal.fio")) {
         let text = fs::read_to_string(path).unwrap();

@@ -9,7 +9,7 @@ use base::OpKind;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use load::trace::format::{BlktraceSource, Event, Format, FormatOptions, NamedFormat};
-use load::trace::import::{Ordered, lines};
+use load::trace::import::{OrderedRecords, lines};
 use load::trace::store::{TraceReader, TraceWriter};
 use load::trace::{ImportOptions, Record, Source, StreamSet, TraceError, TraceInfo, import};
 
@@ -65,7 +65,7 @@ fn a_line_of_10_gb_is_one_bad_line() {
     let input = Stuffed { head, filler: b'7', left: HUGE_BYTES, tail };
     let raw =
         lines("alibaba".parse().unwrap(), Box::new(input), "stuffed", &ImportOptions::default());
-    let mut source = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
+    let mut source = OrderedRecords::new(raw.unwrap(), String::new(), StreamSet::default());
     assert_eq!(count(&mut source).unwrap(), 2);
     assert_eq!(source.problems().bad_lines, 1);
     in_little_memory();
@@ -78,7 +78,7 @@ fn many_good_lines_take_no_more_memory_than_few() {
     let input = Lines { lines: Box::new(input), line: b"" };
     let raw =
         lines("alibaba".parse().unwrap(), Box::new(input), "lines", &ImportOptions::default());
-    let mut source = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
+    let mut source = OrderedRecords::new(raw.unwrap(), String::new(), StreamSet::default());
     assert_eq!(count(&mut source).unwrap(), 3_000_000);
     in_little_memory();
 }
@@ -102,7 +102,8 @@ fn a_long_damage_in_a_block_trace_is_passed_over() {
     let fixture: &'static [u8] = include_bytes!("fixtures/sample.blktrace.0");
     let input = Stuffed { head: fixture, filler: 0, left: 64 << 20, tail: fixture };
     let raw = BlktraceSource::new(vec![("stuffed".to_owned(), Box::new(input))], Event::Queue);
-    let mut source = Ordered::new(Box::new(raw.unwrap()), String::new(), StreamSet::default());
+    let mut source =
+        OrderedRecords::new(Box::new(raw.unwrap()), String::new(), StreamSet::default());
     assert!(count(&mut source).unwrap() > 500);
     assert_eq!(source.problems().bad_lines, 1);
     in_little_memory();
@@ -135,7 +136,7 @@ fn a_line_of_100_mb_is_one_bad_line_in_every_format() {
         let options = ImportOptions { format_options: options, ..ImportOptions::default() };
         let input = Stuffed { head: b"", filler: b'7', left: 100 << 20, tail: b"\n!\n" };
         let Ok(raw) = lines(format, Box::new(input), "stuffed", &options) else { continue };
-        let mut source = Ordered::new(raw, String::new(), StreamSet::default());
+        let mut source = OrderedRecords::new(raw, String::new(), StreamSet::default());
         assert_eq!(count(&mut source).unwrap(), 0, "{format:?}");
         let problems = source.problems();
         assert_eq!(problems.bad_lines, 2, "{format:?}: {problems:?}");
@@ -183,7 +184,7 @@ fn long_names_of_streams_take_little_memory() {
     });
     let input = Pieces { pieces: Box::new(input), piece: std::io::Cursor::new(Vec::new()) };
     let raw = lines("iolog".parse().unwrap(), Box::new(input), "names", &ImportOptions::default());
-    let mut source = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
+    let mut source = OrderedRecords::new(raw.unwrap(), String::new(), StreamSet::default());
     assert_eq!(count(&mut source).unwrap(), 2000);
     in_little_memory();
 }

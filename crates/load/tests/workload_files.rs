@@ -3,10 +3,11 @@
 use base::{Data, Nanos, OpKind};
 use load::jobs::Think;
 use load::spec::library::BUILT_IN;
-use load::spec::{Place, WorkloadFile};
+use load::spec::{WorkloadFile, WorkloadSite};
 use load::{Mix, Order, Pacing};
 
-const PLACE: Place = Place { span_bytes: 64 << 30, queue_depth_max: 32, logical_block_bytes: 512 };
+const PLACE: WorkloadSite =
+    WorkloadSite { span_bytes: 64 << 30, queue_depth_max: 32, logical_block_bytes: 512 };
 
 const EXAMPLE: &str = r#"
 duration = "200s"
@@ -93,7 +94,7 @@ fn every_built_in_workload_has_a_source_and_fits_small_and_large_drives() {
         assert!(file.about.is_some() && file.source.is_some(), "{name}");
         for span_bytes in [2 << 30, 240 << 30, 30_000_000_000_000_u64 / 4096 * 4096] {
             for (queue_depth_max, logical_block_bytes) in [(32, 512), (1024, 4096)] {
-                let place = Place { span_bytes, queue_depth_max, logical_block_bytes };
+                let place = WorkloadSite { span_bytes, queue_depth_max, logical_block_bytes };
                 let jobs = file.jobs(&place);
                 let jobs = jobs.unwrap_or_else(|error| panic!("{name} on {span_bytes}: {error}"));
                 assert!(jobs.queue_depth() <= queue_depth_max, "{name}: {}", jobs.queue_depth());

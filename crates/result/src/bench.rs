@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::schema::{MarkKind, Origin, RunStatus, Span, VerdictOutcome};
 
 pub use digest::{Digest, Row};
-pub use find::{Found, scan, scan_one};
+pub use find::{RunCandidate, scan, scan_one};
 pub use site::{SITE_MARKER, SiteError, SiteForm, SiteReport, site};
 
 /// Version of `library.json` that this build writes.
@@ -107,7 +107,6 @@ pub struct Rejected {
 
 impl Library {
     /// The library of these rows, in the order of their names.
-    #[must_use]
     pub fn of(title: &str, rows: Vec<Row>, mut rejected: Vec<Rejected>) -> Self {
         let (mut drives, mut conditions) = (Pool::default(), Pool::default());
         let mut runs: Vec<_> = rows
@@ -157,7 +156,6 @@ impl<T: Serialize> Pool<T> {
 }
 
 /// The file name of a packed run.
-#[must_use]
 pub fn packed_name(run: &str) -> String {
     format!("{run}{PACKED_SUFFIX}")
 }

@@ -73,7 +73,6 @@ pub struct Comparison {
 
 impl Comparison {
     /// Whether any figure of B is worse.
-    #[must_use]
     pub fn is_regression(&self) -> bool {
         self.facts().any(|figure| figure.outcome == Outcome::Worse)
     }
@@ -84,7 +83,6 @@ impl Comparison {
     }
 
     /// Whether all runs belong to one version of the suite; otherwise nothing is judged.
-    #[must_use]
     pub fn is_of_one_suite(&self) -> bool {
         self.conditions.iter().all(|condition| condition.name != conditions::SUITE_VERSION)
     }
@@ -197,7 +195,6 @@ pub fn compare(
 }
 
 /// The runs of both sides that [`compare`] does not use, with the reasons.
-#[must_use]
 pub fn left_out(a: &[&Run], b: &[&Run], question: &Question) -> Vec<LeftOut> {
     sides::left_out(a, b, question.across)
 }

@@ -1,6 +1,6 @@
 //! A table with named columns of texts and numbers as one Parquet file: the outcome of a sweep.
 //!
-//! The same table gives the same bytes. The file is replaced as a whole.
+//! Equal tables give equal bytes. The file is replaced as a whole.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -56,13 +56,11 @@ pub struct Answer {
 
 impl Expectation {
     /// The name of its metric.
-    #[must_use]
     pub fn metric(&self) -> &str {
         &self.metric
     }
 
     /// The answer of a run.
-    #[must_use]
     pub fn answer(&self, run: &Run) -> Answer {
         let value = run.metrics.get(&self.metric).copied().flatten();
         let is_within = value.is_some_and(|value| match self.relation {

@@ -52,7 +52,6 @@ impl FactsFile {
     }
 
     /// Whether the facts are about this drive.
-    #[must_use]
     pub fn is_about(&self, model: &str, firmware: Option<&str>) -> bool {
         let Drives { model: about, firmware: version } = &self.drives;
         about == model && version.as_deref().is_none_or(|version| firmware == Some(version))

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use base::Facts;
 use base::text::list_item;
+use serde::Serialize;
 
 use crate::bench::Library;
 use crate::metrics::{Better, Metric, Scaling, catalogue};
@@ -13,14 +14,13 @@ use crate::schema::RunFile;
 
 /// Every generated file: path from the top of the checkout, and content. The committed files have
 /// exactly this content.
-#[must_use]
 pub fn files() -> Vec<(&'static str, String)> {
     vec![
         ("schema/run.schema.json", schema_text(&schemars::schema_for!(RunFile))),
         ("schema/report.schema.json", schema_text(&schemars::schema_for!(Report))),
         ("schema/library.schema.json", schema_text(&schemars::schema_for!(Library))),
-        ("schema/metrics.json", metrics_text()),
-        ("schema/facts.json", facts_text()),
+        ("schema/metrics.json", rows_text(catalogue())),
+        ("schema/facts.json", rows_text(Facts::COLUMNS)),
         ("docs/metrics.md", metrics_page()),
     ]
 }
@@ -30,16 +30,10 @@ fn schema_text(schema: &schemars::Schema) -> String {
     format!("{:#}\n", schema.as_value())
 }
 
-/// The catalogue of metrics, one object for each row.
-fn metrics_text() -> String {
+/// A table, one object for each row.
+fn rows_text(rows: &[impl Serialize]) -> String {
     // Only maps with keys that are not text can fail, and a row has none.
-    serde_json::to_string_pretty(catalogue()).unwrap_or_default() + "\n"
-}
-
-/// The table of facts, one object for each row.
-fn facts_text() -> String {
-    // As above.
-    serde_json::to_string_pretty(Facts::COLUMNS).unwrap_or_default() + "\n"
+    serde_json::to_string_pretty(rows).unwrap_or_default() + "\n"
 }
 
 const METRICS_HEAD: &str = "\

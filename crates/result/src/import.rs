@@ -13,7 +13,7 @@ mod sheet;
 mod write;
 
 pub use error::ImportError;
-pub use sheet::{Sheet, Step, name_drives};
+pub use sheet::{ImportStep, Sheet, name_drives};
 pub use write::{Call, write, write_all};
 
 /// Name of the test of imported runs.

@@ -28,13 +28,11 @@ pub struct Reason {
 
 impl Reason {
     /// A reason against a steady figure.
-    #[must_use]
     pub fn not_steady(text: String) -> Self {
         Self { kind: MarkKind::NotSteady, text }
     }
 
     /// The mark of a figure.
-    #[must_use]
     pub fn mark(&self, metric: &str) -> Mark {
         Mark { metric: metric.to_owned(), kind: self.kind, text: self.text.clone(), levels: None }
     }

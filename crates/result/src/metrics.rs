@@ -16,21 +16,18 @@ pub use metric::{Better, Metric, Mirror, Relation, Scaling, Unit};
 
 /// All rows: chapters in reading order, in each the metrics in reading order. A family stands below
 /// the single metrics that match its pattern.
-#[must_use]
 pub fn catalogue() -> &'static [Metric] {
     static CATALOGUE: LazyLock<Vec<Metric>> = LazyLock::new(table::rows);
     &CATALOGUE
 }
 
 /// The row of a metric, or `None` if the catalogue does not know it.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Metric> {
     catalogue().iter().find(|metric| metric.covers(name))
 }
 
 /// The label of a figure in words, complete within its test; that of a name without a row is the
 /// name in words.
-#[must_use]
 pub fn label(name: &str) -> String {
     find(name).map_or_else(
         || name.split('.').map(metric::step_words).collect::<Vec<_>>().join(", "),

@@ -75,7 +75,6 @@ pub struct PhaseRows {
 impl PhaseRows {
     /// The measurements of several threads in the same phase, as one: counts and histogram bins are
     /// added, percentiles come from the bins.
-    #[must_use]
     pub fn merged(parts: &[Self]) -> Self {
         let length = parts.iter().map(|part| part.seconds.len()).max().unwrap_or(0);
         let mut seconds = vec![SecondRow::default(); length];
@@ -136,7 +135,6 @@ impl PhaseRows {
     }
 
     /// The latency distribution of one kind of command over a range of seconds.
-    #[must_use]
     pub fn histogram(&self, op: OpKind, seconds: std::ops::Range<u32>) -> Histogram {
         let mut histogram = Histogram::new();
         for row in &self.latencies {

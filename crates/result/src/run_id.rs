@@ -1,10 +1,10 @@
 //! Names of run directories: their grammar, their making, and dates as people read them.
 
 use base::Rng;
+use chrono::{DateTime, Timelike, Utc};
 
 const DRIVE_CHARS_MAX: usize = 40;
 const WORD_CHARS_MAX: usize = 24;
-const SECONDS_PER_DAY: u64 = 86_400;
 /// Longest id in bytes: with a suffix it is still a file name.
 const ID_BYTES_MAX: usize = 200;
 /// Names that a library, the command line or another operating system has for something else.
@@ -18,7 +18,6 @@ pub const RUN_ID_RULE: &str = "expected letters, digits, `.`, `_` and `-`, at mo
 
 /// Whether a text can be the id of a run, and thus a name in a library, in an address and on any
 /// file system. Every id that comes from elsewhere passes this before it becomes a name.
-#[must_use]
 pub fn is_run_id(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=ID_BYTES_MAX).contains(&text.len())
@@ -36,58 +35,16 @@ fn is_reserved(name: &str) -> bool {
     is_port || RESERVED.contains(&stem) || name.starts_with(RESERVED_BEGIN)
 }
 
-/// A point in time, split as a calendar and a clock show it (UTC, proleptic Gregorian).
-struct UtcTime {
-    year: u64,
-    month: u64,
-    day: u64,
-    hour: u64,
-    minute: u64,
-    second: u64,
-    nanosecond: u64,
-}
-
-/// The calendar date of a day counted from 1970-01-01, by Hinnant's `civil_from_days`: the year
-/// starts in March, so the leap day comes last and every month length follows one line.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
-}
-
-impl UtcTime {
-    fn from_unix_ns(unix_ns: u64) -> Self {
-        let seconds = unix_ns / 1_000_000_000;
-        let (year, month, day) = civil_from_days(seconds / SECONDS_PER_DAY);
-        let of_day = seconds % SECONDS_PER_DAY;
-        Self {
-            year,
-            month,
-            day,
-            hour: of_day / 3_600,
-            minute: of_day / 60 % 60,
-            second: of_day % 60,
-            nanosecond: unix_ns % 1_000_000_000,
-        }
-    }
+/// A wall-clock time in ns since the Unix epoch, as a calendar and a clock show it.
+fn utc(unix_ns: u64) -> DateTime<Utc> {
+    let seconds = i64::try_from(unix_ns / 1_000_000_000).unwrap_or(i64::MAX);
+    DateTime::from_timestamp(seconds, 0).unwrap_or_default()
 }
 
 /// A wall-clock time in ns since the Unix epoch as RFC 3339 in UTC, e.g. `2026-11-21T03:15:00Z`;
 /// the fraction of a second is cut off.
-#[must_use]
 pub fn rfc3339(unix_ns: u64) -> String {
-    let t = UtcTime::from_unix_ns(unix_ns);
-    format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
-        t.year, t.month, t.day, t.hour, t.minute, t.second
-    )
+    utc(unix_ns).format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Lower-case letters, digits and single dashes, at most `chars_max` of them.
@@ -110,7 +67,6 @@ fn sanitise(text: &str, chars_max: usize) -> String {
 /// Names sort by their start in UTC; everything is `[a-z0-9-]`. The four hex digits come from all
 /// arguments and `salt`: give runs that may start in the same second different salts (a counter,
 /// the process id), and on `StoreError::RunExists` try again with the next one.
-#[must_use]
 pub fn run_id(
     started_unix_ns: u64,
     test: &str,
@@ -118,21 +74,17 @@ pub fn run_id(
     variant: &str,
     salt: u64,
 ) -> String {
-    let t = UtcTime::from_unix_ns(started_unix_ns);
+    let start = utc(started_unix_ns);
     let words = format!(
         "{}-{}-{}",
         sanitise(test, WORD_CHARS_MAX),
         sanitise(target_name, DRIVE_CHARS_MAX),
         sanitise(variant, WORD_CHARS_MAX)
     );
-    let mix =
-        Rng::split(salt, &format!("{} {} {test} {target_name} {variant}", t.second, t.nanosecond))
-            .next_u64()
-            >> 48;
-    format!(
-        "{:04}{:02}{:02}-{:02}{:02}{:02}-{words}-{mix:04x}",
-        t.year, t.month, t.day, t.hour, t.minute, t.second
-    )
+    let nanosecond = started_unix_ns % 1_000_000_000;
+    let seed = format!("{} {nanosecond} {test} {target_name} {variant}", start.second());
+    let mix = Rng::split(salt, &seed).next_u64() >> 48;
+    format!("{}-{words}-{mix:04x}", start.format("%Y%m%d-%H%M%S"))
 }
 
 #[cfg(test)]

@@ -244,7 +244,6 @@ pub struct About {
 
 impl About {
     /// Whether there are no words.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -413,7 +412,6 @@ pub struct Load {
 
 impl Phase {
     /// Number of commands in its histogram, in a run of this version.
-    #[must_use]
     pub fn ios_in_latencies(&self, schema_version: u32) -> u64 {
         if schema_version < 2 {
             return self.ios;
@@ -478,7 +476,6 @@ impl MarkKind {
     /// Whether a figure with this mark is not what its name says: no expectation passes by it, no
     /// fit follows it, and no rank contains it. A part of a drive and a busy host are conditions of a
     /// figure: an expectation of them can be met.
-    #[must_use]
     pub const fn disqualifies(self) -> bool {
         match self {
             Self::NotSteady

@@ -100,7 +100,6 @@ impl RunWriter {
     }
 
     /// The run directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

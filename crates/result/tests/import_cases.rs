@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use result::import::{Call, Sheet, Step, cdm, fio, name_drives, phoronix, write};
+use result::import::{Call, ImportStep, Sheet, cdm, fio, name_drives, phoronix, write};
 use result::schema::RunStatus;
 use result::store::RunDir;
 
@@ -21,7 +21,7 @@ fn one(name: &str) -> Sheet {
     sheets.remove(0)
 }
 
-fn figure(step: &Step, end: &str) -> f64 {
+fn figure(step: &ImportStep, end: &str) -> f64 {
     let name = format!("{}.{end}", step.name);
     let value = step.metrics.get(&name).copied().flatten();
     value
@@ -171,7 +171,7 @@ fn logs_of_a_host_are_in_its_run() {
 #[test]
 fn logs_of_two_folders_are_two_steps() {
     let sheet = one("two_hosts_logs");
-    let own = |step: &Step| (step.name.clone(), figure(step, "iops"), step.ios);
+    let own = |step: &ImportStep| (step.name.clone(), figure(step, "iops"), step.ios);
     let steps: Vec<_> = sheet.steps.iter().map(own).collect();
     let want = |name: &str| (name.to_owned(), 1_000.0, 5_000);
     assert_eq!(steps, [want("hostA_fio"), want("hostB_fio")]);

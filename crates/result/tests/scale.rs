@@ -9,7 +9,7 @@ use result::metrics::{Scaling, Unit, catalogue};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Finding, MarkKind, Metrics, Run};
 use result::stats::difference::differences;
-use result::stats::scale::Scaled;
+use result::stats::scale::ScaledRun;
 use result::stats::{consistency::Consistency, findings};
 
 const SCALE: (&str, &str) = ("scale", "1/32");
@@ -33,13 +33,13 @@ fn second(gc_moved_pages: u64, erased_superblocks: u64) -> PhaseRows {
 #[test]
 fn a_drive_of_full_size_keeps_everything() {
     let (run, rows) = run_of(&[("load", load_rows(120, 30))], false);
-    assert!(Scaled::of(&run, &rows).is_none());
+    assert!(ScaledRun::of(&run, &rows).is_none());
 }
 
 #[test]
 fn every_known_figure_of_a_small_drive_is_kept_or_marked() {
     let (run, rows) = run_of(&[("load", load_rows(120, 30))], true);
-    let scaled = Scaled::of(&run, &rows).unwrap();
+    let scaled = ScaledRun::of(&run, &rows).unwrap();
     let figures = Consistency::of(&rows[0], 80);
     let marks = scaled.marks(&figures.metrics);
     assert!(marks.iter().all(|mark| {
@@ -69,7 +69,7 @@ fn every_known_figure_of_a_small_drive_is_kept_or_marked() {
 fn rates_are_kept_in_a_step_that_did_not_clean_or_was_steady_before() {
     let keeps = |phases: &[(&str, PhaseRows)], metric: &str| {
         let (run, rows) = run_of(phases, true);
-        Scaled::of(&run, &rows).unwrap().keeps(metric)
+        ScaledRun::of(&run, &rows).unwrap().keeps(metric)
     };
     let (rate, slowest) = ("corners.random_write.iops", "corners.random_write.latency_ns_p999");
     let step =
@@ -96,7 +96,7 @@ fn sentences_about_lost_figures_make_room_for_the_reason() {
         let (run, rows) = run_of(&[("load", rows.clone())], is_scaled);
         let figures = Consistency::of(&rows[0], 80);
         let found = findings::consistency(&run, &rows[0], &figures);
-        match Scaled::of(&run, &rows) {
+        match ScaledRun::of(&run, &rows) {
             Some(scaled) => scaled.findings(found, &figures.metrics),
             None => found,
         }
@@ -113,7 +113,7 @@ fn sentences_about_lost_figures_make_room_for_the_reason() {
     let silent =
         [Finding { text: "never settles".to_owned(), metric: "steady_start_s".to_owned() }];
     let (run, rows) = run_of(&[("load", rows.clone())], true);
-    let scaled = Scaled::of(&run, &rows).unwrap();
+    let scaled = ScaledRun::of(&run, &rows).unwrap();
     let unknown: Metrics = [("steady_start_s".to_owned(), None)].into();
     assert_eq!(scaled.findings(silent.to_vec(), &unknown), silent);
 }

@@ -56,7 +56,6 @@ const ALIGNMENT: Bytes = Bytes(128 << 10);
 
 impl Floor {
     /// The deciding figure of a run, by its name in the metrics.
-    #[must_use]
     pub const fn metric(self) -> &'static str {
         match self {
             Self::MeanIops(_) => "iops_steady_mean",
@@ -66,7 +65,6 @@ impl Floor {
     }
 
     /// The meaning of "holds", in words.
-    #[must_use]
     pub fn in_words(self) -> String {
         match self {
             Self::MeanIops(iops) => format!("{iops} IOPS on average over steady state"),
@@ -76,7 +74,6 @@ impl Floor {
     }
 
     /// Whether a figure holds the floor.
-    #[must_use]
     pub fn holds(self, figure: f64) -> bool {
         match self {
             Self::MeanIops(iops) | Self::EverySecondIops(iops) => figure >= iops as f64,
@@ -130,7 +127,6 @@ pub struct Try {
 
 impl Try {
     /// The span of the run.
-    #[must_use]
     pub const fn span(&self) -> SpanRequest {
         SpanRequest::Bytes(Bytes(self.span_bytes))
     }
@@ -138,7 +134,7 @@ impl Try {
 
 /// The result of a try.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct SearchStep {
     /// The try.
     pub at: Try,
     /// The deciding figure.
@@ -153,7 +149,7 @@ pub struct Tried {
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// All tries, in order.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<SearchStep>,
     /// Index of the smallest spare area that holds; `None` if none does.
     pub answer: Option<usize>,
     /// Index of the best figure.
@@ -220,20 +216,17 @@ impl Search {
     }
 
     /// The most tries of the search.
-    #[must_use]
     pub fn tries_max(&self) -> u32 {
         // Both ends, then a bisection of what lies between them.
         2 + (self.spans_bytes.len() as u64 - 1).next_power_of_two().ilog2()
     }
 
     /// The try over the whole LBA space, which costs the most.
-    #[must_use]
     pub fn largest(&self) -> Try {
         self.try_at(0)
     }
 
     /// The performance that the drive must hold.
-    #[must_use]
     pub const fn floor(&self) -> Floor {
         self.question.floor
     }
@@ -266,13 +259,13 @@ impl Search {
         &self,
         mut measure: impl FnMut(&Try) -> Result<Run, E>,
     ) -> Result<Advice, E> {
-        let mut tried: Vec<Tried> = Vec::new();
+        let mut tried: Vec<SearchStep> = Vec::new();
         let mut holds_at = |index: usize| -> Result<bool, E> {
             let at = self.try_at(index);
             let run = measure(&at)?;
             let figure = self.figure(&run)?;
             let holds = self.question.floor.holds(figure);
-            tried.push(Tried { at, figure, holds, run });
+            tried.push(SearchStep { at, figure, holds, run });
             Ok(holds)
         };
         // The first index does not hold, the second does.
@@ -286,7 +279,7 @@ impl Search {
         Ok(self.advice(tried))
     }
 
-    fn advice(&self, tried: Vec<Tried>) -> Advice {
+    fn advice(&self, tried: Vec<SearchStep>) -> Advice {
         let floor = self.question.floor;
         let positions = 0..tried.len();
         let holding = positions.clone().filter(|&position| tried[position].holds);

@@ -21,8 +21,8 @@ use crate::recorder::Recorder;
 
 pub use backlog::Backlog;
 pub use end::End;
-pub(crate) use outstanding::{Issued, Outstanding};
-pub(crate) use queue::{Answer, Queue};
+pub(crate) use outstanding::{Outstanding, OutstandingCommand};
+pub(crate) use queue::{CommandEnd, Queue};
 pub(crate) use seconds::{Seconds, start_telemetry};
 pub(crate) use wait::wait_until;
 

@@ -14,7 +14,6 @@ pub use load::jobs::{JobSpec, Jobs, JobsError, Think};
 use crate::event::Length;
 
 /// The length of the jobs of a phase that is known before the start.
-#[must_use]
 pub fn length(jobs: &Jobs) -> Length {
     let time = jobs.duration.or_else(|| jobs.end_at_most()).map(Length::Time);
     time.or_else(|| jobs.total_bytes().map(Length::Bytes)).unwrap_or(Length::Unknown)

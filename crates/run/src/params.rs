@@ -66,9 +66,13 @@ impl Params {
     }
 
     /// Whether the user set a value, so that no other may replace it.
-    #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.set.contains(&name)
+    }
+
+    /// Whether the test has this parameter.
+    pub fn declares(&self, name: &str) -> bool {
+        self.values.iter().any(|(known, _)| *known == name)
     }
 
     /// The value of a declared parameter.
@@ -84,7 +88,6 @@ impl Params {
     }
 
     /// The text of a declared parameter, as the user typed it.
-    #[must_use]
     pub fn text(&self, name: &str) -> String {
         self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, v)| v).to_owned()
     }
@@ -186,6 +189,22 @@ impl Params {
                 shortened(part.trim())
             ))),
             None => Ok(values),
+        }
+    }
+
+    /// A list of some of these words.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for another word, and as [`Params::list`].
+    pub fn words(&self, name: &str, known: &[&str]) -> Result<Vec<String>, RunError> {
+        let words: Vec<String> = self.list(name)?;
+        match words.iter().find(|word| !known.contains(&word.as_str())) {
+            None => Ok(words),
+            Some(word) => Err(RunError::Usage(format!(
+                "`--set {name}={}` has `{word}`; expected some of {}",
+                self.text(name),
+                known.join(", ")
+            ))),
         }
     }
 

@@ -44,26 +44,26 @@ pub(crate) fn check(meter: Option<&MeterSpec>, identity: &Identity) -> Result<()
 
 /// Reads a meter from its creation until [`PowerWatch::finish`].
 pub(crate) struct PowerWatch {
-    shared: Arc<Shared>,
-    reading: JoinHandle<Ended>,
+    shared: Arc<WatchState>,
+    reading: JoinHandle<WatchResult>,
     description: String,
     /// The meter's clock at time zero of the target's.
     origin_ns: u64,
 }
 
 #[derive(Default)]
-struct Shared {
+struct WatchState {
     readings: Mutex<Vec<Reading>>,
     is_over: AtomicBool,
     full_count: AtomicUsize,
 }
 
-struct Ended {
+struct WatchResult {
     faults: Faults,
     failure: Option<IoError>,
 }
 
-impl Shared {
+impl WatchState {
     fn readings(&self) -> std::sync::MutexGuard<'_, Vec<Reading>> {
         self.readings.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,7 +79,7 @@ impl PowerWatch {
         let origin_ns = meter::now_ns().saturating_sub(target_now.0);
         let first = first_readings(meter.as_mut(), spec)?;
         let description = meter.describe();
-        let shared = Arc::new(Shared { readings: Mutex::new(first), ..Shared::default() });
+        let shared = Arc::new(WatchState { readings: Mutex::new(first), ..WatchState::default() });
         let reading = std::thread::spawn({
             let shared = Arc::clone(&shared);
             move || collect(meter.as_mut(), &shared)
@@ -121,7 +121,7 @@ impl PowerWatch {
     /// Ends the reading; returns the reasons to trust the figures less.
     pub(crate) fn finish(self) -> Vec<String> {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        let Ok(Ended { faults, failure }) = self.reading.join() else {
+        let Ok(WatchResult { faults, failure }) = self.reading.join() else {
             return vec!["the watch over the meter died".to_owned()];
         };
         let failure = failure.map(|error| {
@@ -154,7 +154,7 @@ fn first_readings(meter: &mut dyn Meter, spec: &MeterSpec) -> Result<Vec<Reading
     Ok(readings)
 }
 
-fn collect(meter: &mut dyn Meter, shared: &Shared) -> Ended {
+fn collect(meter: &mut dyn Meter, shared: &WatchState) -> WatchResult {
     let mut batch = Vec::new();
     while !shared.is_over.load(Ordering::Relaxed) {
         if shared.readings().len() >= READINGS_MAX {
@@ -163,11 +163,11 @@ fn collect(meter: &mut dyn Meter, shared: &Shared) -> Ended {
             continue;
         }
         if let Err(failure) = meter.read(PATIENCE, &mut batch) {
-            return Ended { faults: meter.faults().clone(), failure: Some(failure) };
+            return WatchResult { faults: meter.faults().clone(), failure: Some(failure) };
         }
         shared.readings().append(&mut batch);
     }
-    Ended { faults: meter.faults().clone(), failure: None }
+    WatchResult { faults: meter.faults().clone(), failure: None }
 }
 
 /// Power over an interval.

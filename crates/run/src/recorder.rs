@@ -101,7 +101,6 @@ impl Clone for Taps {
 
 impl Recorder {
     /// Begins at `start`; `length` is `None` if the phase ends by itself.
-    #[must_use]
     pub fn new(start: Nanos, length: Option<Nanos>) -> Self {
         Self {
             start_ns: start.0,
@@ -135,8 +134,7 @@ impl Recorder {
         }
     }
 
-    /// The same with taps for the commands, one for each thread of the phase; none without
-    /// `ios.parquet`.
+    /// Adds taps for the commands, one for each thread of the phase; none without `ios.parquet`.
     #[must_use]
     pub fn with_taps(self, taps: Vec<IosTap>) -> Self {
         Self { taps: Taps(taps), ..self }
@@ -144,7 +142,6 @@ impl Recorder {
 
     /// A recorder with the same begin and end, for another thread in the same phase. It gets one of the
     /// taps.
-    #[must_use]
     pub fn another(&mut self) -> Self {
         let length = self.deadline().map(|end| Nanos(end.0 - self.start_ns));
         let taps = self.taps.0.pop().into_iter().collect();
@@ -175,25 +172,21 @@ impl Recorder {
     }
 
     /// Begin of the phase.
-    #[must_use]
     pub fn start(&self) -> Nanos {
         Nanos(self.start_ns)
     }
 
     /// Begins a linear pass at `start`, with a row for each zone.
-    #[must_use]
     pub fn of_zones(start: Nanos, zones: Zones) -> Self {
         Self { zones: Some(zones), ..Self::new(start, None) }
     }
 
     /// End of the phase; `None` if it ends by itself.
-    #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         (!self.ends_by_itself).then_some(Nanos(self.end_ns))
     }
 
     /// Whether a phase that should end by itself has exceeded [`LENGTH_MAX`].
-    #[must_use]
     pub fn is_overlong(&self, now: Nanos) -> bool {
         self.ends_by_itself && now.0 >= self.end_ns
     }
@@ -214,7 +207,6 @@ impl Recorder {
     }
 
     /// Number of ended rows.
-    #[must_use]
     pub fn seconds(&self) -> &[SecondRow] {
         &self.rows.seconds
     }
@@ -300,7 +292,6 @@ impl Recorder {
 
     /// The longest latency of all, or `None` if it belongs to a command that ended within the
     /// phase.
-    #[must_use]
     pub fn longest_is_late(&self) -> Option<Nanos> {
         let within_ns = self.within_ns_max.max(self.latency_ns_max);
         (self.late_ns_max > within_ns).then_some(Nanos(self.late_ns_max))
@@ -321,7 +312,6 @@ impl Recorder {
     }
 
     /// Ends the phase at `now` and returns its rows and its length.
-    #[must_use]
     pub fn finish(mut self, now: Nanos) -> (PhaseRows, Nanos) {
         let end_ns = now.0.min(self.end_ns);
         self.passed(Nanos(end_ns));

@@ -29,7 +29,7 @@ use crate::error::RunError;
 use crate::recorder::LENGTH_MAX;
 
 pub use drive::{Observer, replay};
-use feed::Command;
+use feed::ReplayCommand;
 pub use feed::{Changes, Feed};
 pub use meter::{Meter, Total, Totals};
 
@@ -46,7 +46,6 @@ pub enum Idle {
 
 impl Idle {
     /// The remaining length of a pause.
-    #[must_use]
     pub fn pause_ns(self, recorded_ns: u64) -> u64 {
         match self {
             Self::Real => recorded_ns,
@@ -184,7 +183,7 @@ impl ReplaySpec {
     }
 
     /// Wait of a command for its time, from the preceding one; `None` if only depth decides.
-    fn wait_ns(&self, command: &Command) -> Option<u64> {
+    fn wait_ns(&self, command: &ReplayCommand) -> Option<u64> {
         let waits = self.form == Form::Open || command.queue_depth <= 1;
         waits.then(|| self.idle.pause_ns(command.pause_ns))
     }

@@ -41,7 +41,9 @@ use crate::power::PowerWatch;
 use crate::pulse::{self, Pulse};
 use crate::recorder::Recorder;
 use crate::replay::Meter;
-use crate::suite::{Action, Computed, Conditions, Figures, Measured, PhaseSpec, Step, conditions};
+use crate::suite::{
+    Action, Conditions, Figures, Formula, Measurements, PhaseSpec, Step, conditions,
+};
 use crate::workers::{self, Workers};
 
 /// Runs a test on a target and writes its run directory.
@@ -178,7 +180,7 @@ fn facts(request: &Request, identity: &Identity) -> Facts {
 /// A run in progress.
 struct Session {
     /// The figures, from all measurements so far.
-    figures: Computed<Figures>,
+    figures: Formula<Figures>,
     seed: u64,
     workers: Workers,
     /// The processor on which the thread stays while it issues one command at a time.
@@ -299,8 +301,8 @@ impl Session {
         self.save()
     }
 
-    fn measured(&self) -> Measured<'_> {
-        Measured {
+    fn measured(&self) -> Measurements<'_> {
+        Measurements {
             run: &self.run,
             rows: &self.rows,
             replay: self.replay.as_ref(),

@@ -30,9 +30,9 @@ pub const SUITE_VERSION: u32 = 2;
 
 pub use catalog::storage_bench::workload::text_of as workload_text;
 pub use definition::{Chapter, Chart, Definition, QUICK_SPAN, Review, ReviewEntry};
-pub use measured::{Measured, Part};
+pub use measured::{Measurements, Part};
 pub use procedure::{
-    Action, Computed, Conditions, Config, Figures, Notes, PhaseSpec, Procedure, Step,
+    Action, Conditions, Config, Figures, Formula, Notes, PhaseSpec, Procedure, Step,
 };
 pub use schema::catalogue;
 pub(crate) use settings::{Keys, TestSettings};

@@ -52,7 +52,6 @@ impl Layout {
     }
 
     /// Whole blocks in the span.
-    #[must_use]
     pub const fn blocks(&self) -> u64 {
         self.span_bytes / self.block_bytes as u64
     }
@@ -112,7 +111,7 @@ fn all(
     layout: &Layout,
     kind: OpKind,
     blocks: &[u64],
-) -> Result<Vec<Ended>, RunError> {
+) -> Result<Vec<CommandOutcome>, RunError> {
     let ops: Vec<Op> =
         blocks.iter().zip(0..).map(|(block, tag)| layout.op(kind, *block, tag)).collect();
     target.submit(&ops);
@@ -120,8 +119,8 @@ fn all(
     while ended.len() < ops.len() {
         target.reap(ops.len() - ended.len(), &mut ended)?;
     }
-    let mut by_tag: Vec<Ended> =
-        ops.into_iter().map(|op| Ended { op, status: Status::Ok }).collect();
+    let mut by_tag: Vec<CommandOutcome> =
+        ops.into_iter().map(|op| CommandOutcome { op, status: Status::Ok }).collect();
     for Completion { tag, status, .. } in ended {
         by_tag[tag as usize].status = status;
     }
@@ -129,12 +128,12 @@ fn all(
 }
 
 /// A command and its outcome.
-struct Ended {
+struct CommandOutcome {
     op: Op,
     status: Status,
 }
 
-impl Ended {
+impl CommandOutcome {
     /// The error of a failed command.
     fn require_ok(&self, target: &impl Diagnose) -> Result<(), RunError> {
         match self.status {

@@ -39,7 +39,6 @@ impl Placement {
     const ALL: [Self; 3] = [Self::Near, Self::Pinned, Self::Free];
 
     /// The word used on the command line and in result files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Near => "near",
@@ -80,7 +79,6 @@ impl Workers {
     pub const PLAIN: Self = Self { count: 1, placement: Placement::Near };
 
     /// Whether the thread that opened the target drives it as well.
-    #[must_use]
     pub fn is_plain(self) -> bool {
         self.count == 1 && !self.is_pinned()
     }
@@ -151,7 +149,10 @@ pub fn drive_workers<T: Testable>(
         let threads: Vec<_> =
             workers.into_iter().map(|worker| scope.spawn(move || worker.run(stop))).collect();
         report(&seconds, threads.len(), interrupted, stop, on_second);
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Ended::lost())).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| WorkerResult::lost()))
+            .collect()
     });
     let (ends, recorders): (Vec<_>, Vec<_>) =
         ended.into_iter().map(|e| (e.end, e.recorder)).unzip();
@@ -170,12 +171,12 @@ struct Worker<T> {
 }
 
 /// End and record of a worker.
-struct Ended {
+struct WorkerResult {
     end: Result<End, IoError>,
     recorder: Option<Recorder>,
 }
 
-impl Ended {
+impl WorkerResult {
     /// Error of a thread that panicked, which would be a defect here.
     fn lost() -> Self {
         let source = std::io::Error::other("a thread that drove the target panicked");
@@ -186,12 +187,12 @@ impl Ended {
 
 impl<T: Testable> Worker<T> {
     /// Drives until the end; an early end stops the others, too.
-    fn run(mut self, stop: &AtomicBool) -> Ended {
+    fn run(mut self, stop: &AtomicBool) -> WorkerResult {
         let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));
         if !matches!(end, Ok(End::Complete)) {
             stop.store(true, Ordering::Relaxed);
         }
-        Ended { end, recorder: Some(self.recorder) }
+        WorkerResult { end, recorder: Some(self.recorder) }
     }
 
     fn drive(&mut self, stop: &AtomicBool) -> Result<End, IoError> {

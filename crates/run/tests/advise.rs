@@ -83,7 +83,7 @@ fn the_spare_area_for_a_floor_is_that_of_theory() {
             advice.tried.len()
         );
         assert!(points.abs() < 2.0, "{rate_iops}: {points}");
-        let one_less = |tried: &&run::advise::Tried| {
+        let one_less = |tried: &&run::advise::SearchStep| {
             let more_bytes = tried.at.span_bytes.saturating_sub(found.at.span_bytes);
             more_bytes > 0 && more_bytes < found.at.span_bytes / 50
         };

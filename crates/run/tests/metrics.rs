@@ -4,16 +4,17 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::Path;
 
 use result::metrics::{catalogue, find};
 use result::schema::Run;
 use result::store::RunDir;
-use run::Test;
-use run::session::{Request, outline, plan};
-use run::suite::{Chart, Figures};
-use target::{Identity, Limits, Target};
+use run::session::{Plan, Request, outline, plan};
+use run::suite::{Chart, Figures, Procedure, Step};
+use run::{RunError, Test};
+use target::{Identity, Limits, Target, TargetKind};
 
 use common::simulated;
 
@@ -28,12 +29,16 @@ fn settings(test: Test) -> &'static str {
     }
 }
 
-/// The figures of a test after each of its phases has run once.
-fn figures_of(test: Test, identity: &Identity, limits: &Limits, example: &Run) -> Figures {
+fn plan_of(test: Test, identity: &Identity, limits: &Limits) -> Result<Plan, RunError> {
     let own = common::settings(settings(test)).into_iter();
     let settings = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let request = Request { settings, ..Request::new(test, "library".into()) };
-    let plan = plan(&request, identity, limits).expect("a plan");
+    plan(&request, identity, limits)
+}
+
+/// The figures of a test after each of its phases has run once.
+fn figures_of(test: Test, identity: &Identity, limits: &Limits, example: &Run) -> Figures {
+    let plan = plan_of(test, identity, limits).expect("a plan");
     outline::figures(&plan, &Run { test: test.name().to_owned(), ..example.clone() })
 }
 
@@ -80,4 +85,45 @@ fn every_curve_is_of_a_table_that_the_test_has() {
             }
         }
     });
+}
+
+/// The parameters of every test, and what it makes of their defaults on a simulated drive and on a real one.
+fn configurations() -> String {
+    let drive = simulated("samsung-840-evo-250gb-2013-firmware", &[("scale", "1/256")]);
+    let (simulated, limits) = (drive.identity(), drive.limits());
+    let real = Identity {
+        kind: TargetKind::Block,
+        log_bytes: None,
+        details: BTreeMap::new(),
+        ..simulated.clone()
+    };
+    let mut text = String::new();
+    for test in Test::ALL {
+        let params = test.params().iter().map(|param| format!("{}={}", param.name, param.default));
+        writeln!(text, "{test:?}: {}", params.collect::<Vec<_>>().join(" ")).unwrap();
+        for identity in [&simulated, &real] {
+            let Procedure { config, conditions, notes, steps, .. } =
+                plan_of(test, identity, &limits).expect("a plan").procedure;
+            let words: Vec<_> =
+                steps.iter().flat_map(Step::phases).map(|phase| &phase.what).collect();
+            let words = words.iter().map(|words| words.len()).sum::<usize>();
+            let line = serde_json::json!([config, conditions, notes, words]);
+            writeln!(text, "  {line}").unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn keys_and_configuration_of_every_test_are_those_of_the_file() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configurations.txt");
+    let text = configurations();
+    if std::env::var_os("SSDLAB_WRITE_CONFIGURATIONS").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap();
+    for (line, before) in text.lines().zip(committed.lines()) {
+        assert_eq!(line, before);
+    }
+    assert_eq!(text.lines().count(), committed.lines().count());
 }

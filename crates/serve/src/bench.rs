@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use result::run_id::is_run_id;
 
 use crate::ServeError;
-use crate::index::{Index, Packed, Refreshed};
+use crate::index::{Index, IndexChanges, PackedRun};
 
 /// Least time between two looks at the run directories.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// A library, its index and its document.
-pub(crate) struct Bench {
+pub(crate) struct LibraryBench {
     library: PathBuf,
     title: String,
     state: Mutex<State>,
@@ -33,9 +33,9 @@ pub(crate) struct Document {
     pub(crate) mark: String,
 }
 
-impl Bench {
+impl LibraryBench {
     /// Opens the index and brings it up to date.
-    pub(crate) fn open(library: &Path, title: &str) -> Result<(Self, Refreshed), ServeError> {
+    pub(crate) fn open(library: &Path, title: &str) -> Result<(Self, IndexChanges), ServeError> {
         let mut index = Index::open(library)?;
         let refreshed = index.refresh()?;
         let document = Arc::new(document(&index, title, 0)?);
@@ -58,7 +58,7 @@ impl Bench {
         }
         let refreshed = state.index.refresh()?;
         state.looked = Some(Instant::now());
-        if refreshed != Refreshed::default() {
+        if refreshed != IndexChanges::default() {
             let number = state.document.mark.parse::<u64>().unwrap_or(0);
             state.document = Arc::new(document(&state.index, &self.title, number + 1)?);
         }
@@ -71,7 +71,7 @@ impl Bench {
     }
 
     /// A packed run, or `None` if there is none of this name.
-    pub(crate) fn packed(&self, name: &str) -> Result<Option<Packed>, ServeError> {
+    pub(crate) fn packed(&self, name: &str) -> Result<Option<PackedRun>, ServeError> {
         self.state().index.packed_run(name)
     }
 

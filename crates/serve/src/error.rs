@@ -58,13 +58,11 @@ pub enum ServeError {
 
 impl ServeError {
     /// Whether something of somebody else would be lost.
-    #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self, Self::Site(error) if error.is_refused())
     }
 
     /// Whether the call is the mistake, not a file, a disk or the network.
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
             Self::NoLibrary { .. } | Self::Token { .. } => true,

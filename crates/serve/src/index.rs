@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use result::bench::{Digest, Found, Library, Rejected, Row, scan};
+use result::bench::{Digest, Library, Rejected, Row, RunCandidate, scan};
 use result::schema::RunStatus;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params};
 
@@ -54,7 +54,7 @@ pub struct Index {
 
 /// Changes that a refresh found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refreshed {
+pub struct IndexChanges {
     /// Run directories read, sound or not.
     pub read: usize,
     /// Run directories that are gone.
@@ -62,7 +62,7 @@ pub struct Refreshed {
 }
 
 /// A packed run and the state of the files that it comes from.
-pub(crate) struct Packed {
+pub(crate) struct PackedRun {
     pub(crate) stamp: String,
     pub(crate) content: Vec<u8>,
 }
@@ -93,7 +93,7 @@ impl Index {
     ///
     /// # Errors
     /// If the library or the index fails. A run that cannot be read is no error.
-    pub fn refresh(&mut self) -> Result<Refreshed, ServeError> {
+    pub fn refresh(&mut self) -> Result<IndexChanges, ServeError> {
         let found = scan(&self.library)?;
         let mut known = self.known()?;
         let changed: Vec<_> = found
@@ -110,7 +110,7 @@ impl Index {
         for batch in changed.chunks(BATCH) {
             self.add(batch)?;
         }
-        Ok(Refreshed { read: changed.len(), gone })
+        Ok(IndexChanges { read: changed.len(), gone })
     }
 
     /// The rows of all runs, as of the last refresh.
@@ -141,11 +141,11 @@ impl Index {
         Ok(self.packed_run(name)?.map(|packed| packed.content))
     }
 
-    pub(crate) fn packed_run(&self, name: &str) -> Result<Option<Packed>, ServeError> {
+    pub(crate) fn packed_run(&self, name: &str) -> Result<Option<PackedRun>, ServeError> {
         let sql = "SELECT stamp, packed FROM runs WHERE name = ?1 AND packed IS NOT NULL";
         let mut query = self.db.prepare_cached(sql)?;
         let packed =
-            |line: &rusqlite::Row<'_>| Ok(Packed { stamp: line.get(0)?, content: line.get(1)? });
+            |line: &rusqlite::Row<'_>| Ok(PackedRun { stamp: line.get(0)?, content: line.get(1)? });
         Ok(query.query_row([name], packed).optional()?)
     }
 
@@ -158,7 +158,7 @@ impl Index {
         Ok(lines.collect::<Result<_, _>>()?)
     }
 
-    fn add(&mut self, batch: &[&Found]) -> Result<(), ServeError> {
+    fn add(&mut self, batch: &[&RunCandidate]) -> Result<(), ServeError> {
         let digests = digests(batch);
         let transaction = self.db.transaction()?;
         for (found, digest) in batch.iter().zip(digests) {
@@ -171,7 +171,11 @@ impl Index {
     }
 }
 
-fn put_sound(db: &Transaction<'_>, found: &Found, digest: &Digest) -> Result<(), ServeError> {
+fn put_sound(
+    db: &Transaction<'_>,
+    found: &RunCandidate,
+    digest: &Digest,
+) -> Result<(), ServeError> {
     let is_final = digest.row.run.status != RunStatus::Running;
     let row = serde_json::to_string(&digest.row)?;
     let sql = "INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, ?4, ?5, NULL)";
@@ -180,21 +184,26 @@ fn put_sound(db: &Transaction<'_>, found: &Found, digest: &Digest) -> Result<(),
     Ok(())
 }
 
-fn put_rejected(db: &Transaction<'_>, found: &Found, reason: &str) -> Result<(), ServeError> {
+fn put_rejected(
+    db: &Transaction<'_>,
+    found: &RunCandidate,
+    reason: &str,
+) -> Result<(), ServeError> {
     let sql = "INSERT OR REPLACE INTO runs VALUES (?1, ?2, 1, NULL, NULL, ?3)";
     db.prepare_cached(sql)?.execute(params![found.name, found.stamp, reason])?;
     Ok(())
 }
 
 /// The digests of a batch, in its order, by all processors.
-fn digests(batch: &[&Found]) -> Vec<Result<Digest, String>> {
+fn digests(batch: &[&RunCandidate]) -> Vec<Result<Digest, String>> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let each = batch.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
-        let work = |part: &[&Found]| part.iter().map(|one| Digest::of(one)).collect::<Vec<_>>();
+        let work =
+            |part: &[&RunCandidate]| part.iter().map(|one| Digest::of(one)).collect::<Vec<_>>();
         let parts: Vec<_> =
             batch.chunks(each).map(|part| (part, scope.spawn(move || work(part)))).collect();
-        let failed = |part: &[&Found]| vec![Err("its reader failed".to_owned()); part.len()];
+        let failed = |part: &[&RunCandidate]| vec![Err("its reader failed".to_owned()); part.len()];
         let joined = parts.into_iter().map(|(part, thread)| thread.join().unwrap_or(failed(part)));
         joined.flatten().collect()
     })

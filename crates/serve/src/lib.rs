@@ -17,7 +17,7 @@ mod token;
 mod upload;
 
 pub use error::ServeError;
-pub use index::{INDEX_FILE, Index, Refreshed};
+pub use index::{INDEX_FILE, Index, IndexChanges};
 pub use push::{PushError, push};
 pub use server::serve;
 pub use state::Config;

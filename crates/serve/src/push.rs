@@ -74,7 +74,6 @@ pub enum PushError {
 
 impl PushError {
     /// Whether the call is the mistake, not a file, a disk or the network.
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Url { .. } | Self::NotEncrypted { .. } | Self::Running { .. } => true,

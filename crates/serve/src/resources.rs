@@ -9,7 +9,7 @@ use result::bench::PACKED_SUFFIX;
 use tokio::task::spawn_blocking;
 
 use crate::ServeError;
-use crate::bench::Bench;
+use crate::bench::LibraryBench;
 use crate::state::Server;
 
 /// The answer to a request that failed: a status and a sentence.
@@ -45,7 +45,7 @@ pub(crate) async fn library(
     State(server): State<Arc<Server>>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let document = on_disk(&server, Bench::document).await?;
+    let document = on_disk(&server, LibraryBench::document).await?;
     // Another server at this address counts from the beginning as well.
     let mark = format!("{}-{}", server.started, document.mark);
     if is_known(&headers, &mark) {
@@ -73,7 +73,7 @@ pub(crate) async fn run(
 /// Work on the library, on a thread that may wait for the disk.
 pub(crate) async fn on_disk<T: Send + 'static>(
     server: &Arc<Server>,
-    work: impl FnOnce(&Bench) -> Result<T, ServeError> + Send + 'static,
+    work: impl FnOnce(&LibraryBench) -> Result<T, ServeError> + Send + 'static,
 ) -> Result<T, Refusal> {
     let server = Arc::clone(server);
     match spawn_blocking(move || work(&server.bench)).await {

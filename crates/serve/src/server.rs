@@ -13,9 +13,9 @@ use result::store::dir::sweep;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::bench::Bench;
+use crate::bench::LibraryBench;
 use crate::guard::{self, Guard};
-use crate::index::Refreshed;
+use crate::index::IndexChanges;
 use crate::state::{Config, Server};
 use crate::{ServeError, connections, live, resources, upload};
 
@@ -31,9 +31,9 @@ const FAREWELL: Duration = Duration::from_secs(3);
 pub fn serve(
     config: Config,
     stop: &Arc<AtomicBool>,
-    ready: impl FnOnce(SocketAddr, Refreshed),
+    ready: impl FnOnce(SocketAddr, IndexChanges),
 ) -> Result<(), ServeError> {
-    let (bench, refreshed) = Bench::open(&config.library, &config.title)?;
+    let (bench, refreshed) = LibraryBench::open(&config.library, &config.title)?;
     sweep(&config.library);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(ServeError::Server)?.block_on(async {

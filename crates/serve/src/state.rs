@@ -10,7 +10,7 @@ use result::report::BenchPage;
 use tokio::sync::Semaphore;
 
 use crate::Token;
-use crate::bench::Bench;
+use crate::bench::LibraryBench;
 
 /// Uploads at once.
 const UPLOADS: usize = 2;
@@ -36,7 +36,7 @@ pub struct Config {
 
 /// The parts that all requests share.
 pub(crate) struct Server {
-    pub(crate) bench: Bench,
+    pub(crate) bench: LibraryBench,
     pub(crate) page: String,
     pub(crate) token: Option<Token>,
     pub(crate) uploads: Semaphore,
@@ -48,7 +48,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(config: Config, bench: Bench, stop: &Arc<AtomicBool>) -> Self {
+    pub(crate) fn new(config: Config, bench: LibraryBench, stop: &Arc<AtomicBool>) -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
             bench,

@@ -50,7 +50,6 @@ impl Token {
     }
 
     /// A token of this text, or `None` if it is too short, too long or has blanks.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_whole = (CHARS_MIN..=CHARS_MAX).contains(&text.len());
         (is_whole && text.bytes().all(|byte| byte.is_ascii_graphic()))
@@ -58,7 +57,6 @@ impl Token {
     }
 
     /// Whether `text` is the token; the time of the answer does not tell where they differ.
-    #[must_use]
     pub fn is(&self, text: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(text).into()
     }

@@ -8,9 +8,9 @@ use std::path::Path;
 use common::{add_run, begun, run_named};
 use result::bench::Library;
 use result::schema::RunStatus;
-use serve::{INDEX_FILE, Index, Refreshed};
+use serve::{INDEX_FILE, Index, IndexChanges};
 
-fn refreshed(library: &Path) -> (Refreshed, Library) {
+fn refreshed(library: &Path) -> (IndexChanges, Library) {
     let mut index = Index::open(library).unwrap();
     let refreshed = index.refresh().unwrap();
     (refreshed, index.library("title").unwrap())
@@ -27,15 +27,15 @@ fn only_changed_runs_are_read_again() {
     let library = library.path();
     let (first, second) = (add_run(library, "run-1"), add_run(library, "run-2"));
     let (work, rows) = refreshed(library);
-    assert_eq!(work, Refreshed { read: 2, gone: 0 });
+    assert_eq!(work, IndexChanges { read: 2, gone: 0 });
     assert_eq!((rows.runs.len(), rows.drives.len(), rows.conditions.len()), (2, 1, 1));
     assert_eq!(rows.runs[0].figures["iops_steady_mean"], 1000.0);
-    assert_eq!(refreshed(library).0, Refreshed::default());
+    assert_eq!(refreshed(library).0, IndexChanges::default());
     fs::remove_dir_all(first).unwrap();
     fs::remove_dir_all(second).unwrap();
     add_run(library, "run-2");
     let (work, rows) = refreshed(library);
-    assert_eq!((work, rows.runs.len()), (Refreshed { read: 1, gone: 1 }, 1));
+    assert_eq!((work, rows.runs.len()), (IndexChanges { read: 1, gone: 1 }, 1));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_bad_directory_is_rejected_with_its_reason_and_harms_no_other() {
         assert!(reason.contains(words), "{name}: {reason}");
         assert!(!reason.contains(&*library.to_string_lossy()), "{reason}");
     }
-    assert_eq!(refreshed(library).0, Refreshed::default());
+    assert_eq!(refreshed(library).0, IndexChanges::default());
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn the_end_of_a_writer_is_noticed_though_no_file_changes() {
     assert_eq!(refreshed(library.path()).1.runs[0].status, RunStatus::Running);
     drop(writer);
     assert_eq!(refreshed(library.path()).1.runs[0].status, RunStatus::Interrupted);
-    assert_eq!(refreshed(library.path()).0, Refreshed::default());
+    assert_eq!(refreshed(library.path()).0, IndexChanges::default());
 }
 
 #[test]

@@ -36,7 +36,7 @@ use run::RunError;
 use self::bench::Bench;
 use self::choices::{DECIDES, misfit_of};
 use self::figures::{Figures, NOISE};
-use self::measured::Measured;
+use self::measured::Measurements;
 use self::search::{Best, Problem, Told};
 use self::searched::{Searched, persistent};
 use self::values::{Base, PACING, PROGRAM, Point, SPARE, Settings, VALUES};
@@ -87,13 +87,13 @@ pub fn fit(
     let read = |runs: &[Run], held_out| -> Result<Vec<_>, RunError> {
         let each = runs.iter().map(|run| match run.test.as_str() {
             IMPORTED => imported::read(run, base.capacity_bytes, held_out),
-            _ => Ok(vec![Measured::read(run, held_out)?]),
+            _ => Ok(vec![Measurements::read(run, held_out)?]),
         });
         Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
     };
     let (used, held_out) = (read(question.runs, false)?, read(question.hold_out, true)?);
     check(&base, question, &used, &held_out)?;
-    let runs: Vec<&Measured> = used.iter().collect();
+    let runs: Vec<&Measurements> = used.iter().collect();
     let told: Vec<&Figures> = used.iter().map(|run| &run.figures).collect();
     let is_known = |name: &str| question.known.iter().any(|known| known == name);
     let open = |value| base.is_open(value, &told) && !is_known(value.name);
@@ -106,7 +106,7 @@ pub fn fit(
     let found = found(&mut bench, &runs, &choose)?;
     let (best, told) = determined(&mut bench, &runs, found.best)?;
 
-    let all: Vec<&Measured> = used.iter().chain(&held_out).collect();
+    let all: Vec<&Measurements> = used.iter().chain(&held_out).collect();
     let simulated = bench.at(std::slice::from_ref(&best.point), &all)?.remove(0);
     let mut residuals = verdict::residuals(&bench, &all, &simulated, question.tolerance);
     residuals.extend(verdict::of_latencies(&mut bench, &runs, &best.point, question.tolerance)?);
@@ -148,7 +148,11 @@ struct Found {
 }
 
 /// Finds pacing and dies by the figures that tell them alone, then all values.
-fn found(bench: &mut Bench<'_>, runs: &[&Measured], choose: &Choose) -> Result<Found, RunError> {
+fn found(
+    bench: &mut Bench<'_>,
+    runs: &[&Measurements],
+    choose: &Choose,
+) -> Result<Found, RunError> {
     let mut start = guess::first(bench, runs)?;
     if choose.pacing && guessed_pacing(bench, runs, &start)? {
         start = guess::first(bench, runs)?;
@@ -191,7 +195,7 @@ fn found(bench: &mut Bench<'_>, runs: &[&Measured], choose: &Choose) -> Result<F
 /// before. Only where a simulation of the size of a run is as cheap as any other.
 fn guessed_pacing(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     guess: &Point,
 ) -> Result<bool, RunError> {
     if runs.iter().any(|run| run.scale != Some(bench.scale)) {
@@ -210,8 +214,8 @@ fn guessed_pacing(
 fn check(
     base: &Base,
     question: &Question<'_>,
-    used: &[Measured],
-    held_out: &[Measured],
+    used: &[Measurements],
+    held_out: &[Measurements],
 ) -> Result<(), RunError> {
     let usage = |fault: String| Err(RunError::Usage(fault));
     let is_value = |name: &str| VALUES.iter().any(|value| value.name == name);
@@ -246,7 +250,7 @@ fn check(
 /// failed from a worse point is tried again, if the latencies speak for it.
 fn with_pacing(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     mut best: Best,
     good: f64,
 ) -> Result<(Best, Choice), RunError> {
@@ -297,7 +301,7 @@ fn with_pacing(
 /// there: all of them, or else each that can.
 fn determined(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     best: Best,
 ) -> Result<(Best, Vec<Told>), RunError> {
     let told = Problem::new(bench, runs, best.point.dies).told(&best.point)?;
@@ -326,7 +330,7 @@ fn determined(
 
 /// Width of the intervals over that of the noise, from the residuals: each value that the figures
 /// determine takes one of them.
-fn spread(residuals: &[Residual], bench: &Bench<'_>, runs: &[&Measured], told: &[Told]) -> f64 {
+fn spread(residuals: &[Residual], bench: &Bench<'_>, runs: &[&Measurements], told: &[Told]) -> f64 {
     let noise = |it: &Residual| {
         let run =
             runs.iter().find(|run| run.id == it.run && run.figures.contains_key(&it.figure))?;

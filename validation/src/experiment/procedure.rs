@@ -9,7 +9,7 @@ use sim::{Drive, Model, PAGE_BYTES};
 
 use super::power_law::PowerLaw;
 use super::under_load::{OpenLoop, UnderLoad};
-use super::zones::{STREAM_PAGES, Zones};
+use super::zones::{STREAM_PAGES, ZoneStreams};
 
 /// Outstanding commands of SSD-iq: four threads of 128.
 const WRITE_DEPTH: u32 = 512;
@@ -23,7 +23,7 @@ pub(super) const LOADS: [u64; 9] =
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 /// A simulated drive, filled or to be filled.
-pub struct Bench {
+pub struct ExperimentDrive {
     pub(super) drive: Drive,
     pub(super) scale: Ratio,
     /// Capacity at full size.
@@ -34,14 +34,14 @@ pub struct Bench {
 
 /// The end of a run of writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settled {
+pub struct WriteRates {
     /// Pages programmed for each page of the host.
     pub waf: f64,
     /// Rate of the host.
     pub mb_per_s: f64,
 }
 
-impl Bench {
+impl ExperimentDrive {
     /// A new drive of a built-in model, with other values for some of its keys.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Bench {
         Self::of(&model(drive, values)?, scale)
     }
 
-    /// The same drive with bursts of cleaning as long as at full size, where the time of a single command counts.
+    /// The drive with bursts of cleaning as long as at full size, where the time of a single command counts.
     pub(super) fn with_whole_bursts(
         drive: &str,
         values: &[(String, String)],
@@ -77,7 +77,7 @@ impl Bench {
 
     /// Uniform random writes within a span after a fill of it: the last fifth of four overwrites, and the overwrites
     /// until the mean of a minute falls below 0.9 of that of the first minute, in steps of 10 s.
-    pub(super) fn uniform(&mut self, span_gib: Option<u64>) -> (Settled, f64) {
+    pub(super) fn uniform(&mut self, span_gib: Option<u64>) -> (WriteRates, f64) {
         let span = self.filled(span_gib);
         let (writes, mut rng) = (4 * span, Rng::new(1));
         let mut next = |tag| page_op(OpKind::Write, rng.below(span), 1, tag);
@@ -93,7 +93,7 @@ impl Bench {
     /// Random writes to the whole drive but this share, whose pages lie among the others, as much as the measurement
     /// wrote; and the time in s of full size until the mean of a minute falls below a quarter of that of the first, or
     /// `None` if it does not.
-    pub(super) fn beside_read_only(&mut self, percent: u64) -> (Settled, Option<f64>) {
+    pub(super) fn beside_read_only(&mut self, percent: u64) -> (WriteRates, Option<f64>) {
         let span = self.filled(None);
         let place = self.place_beside_read_only(span, percent);
         let (writes, mut rng) = (read_only_overwrites(percent) * span, Rng::new(1));
@@ -116,7 +116,7 @@ impl Bench {
     }
 
     /// Random writes by Zipf's law, with the exponent in tenths, over pages whose ranks are scattered.
-    pub(super) fn zipf(&mut self, theta_tenths: u64) -> Settled {
+    pub(super) fn zipf(&mut self, theta_tenths: u64) -> WriteRates {
         let span = self.filled(None);
         let places = Permutation::new(span, &mut self.rng);
         let full_pages = (self.capacity_gib << 30) / PAGE_BYTES;
@@ -125,7 +125,7 @@ impl Bench {
     }
 
     /// Random writes of which this share goes to as large a share of the others of the pages.
-    pub(super) fn two_zones(&mut self, hot_percent: u64) -> Settled {
+    pub(super) fn two_zones(&mut self, hot_percent: u64) -> WriteRates {
         let span = self.filled(None);
         let places = Permutation::new(span, &mut self.rng);
         let hot = span / 100 * (100 - hot_percent);
@@ -138,10 +138,10 @@ impl Bench {
 
     /// Sequential writes of 512 KiB into this many active zones of 8 GiB, one command at a time: a
     /// stream takes a random zone that is not in use, writes it in order, and takes the next.
-    pub(super) fn zone_streams(&mut self, streams: u64) -> Settled {
+    pub(super) fn zone_streams(&mut self, streams: u64) -> WriteRates {
         let span = self.filled(None);
         let zone = self.scale.of(ZONE_GIB << 30) / PAGE_BYTES / STREAM_PAGES * STREAM_PAGES;
-        let mut zones = Zones::new(span / zone, streams, zone, Rng::new(1));
+        let mut zones = ZoneStreams::new(span / zone, streams, zone, Rng::new(1));
         let commands = 4 * span / STREAM_PAGES;
         let mut next = |tag| page_op(OpKind::Write, zones.next_page(), STREAM_PAGES, tag);
         closed_loop(&mut self.drive, 1, commands / 5 * 4, &mut next, |_| ());
@@ -201,7 +201,11 @@ impl Bench {
     }
 
     /// The last fifth of single-page writes to these places.
-    fn last_fifth(&mut self, writes: u64, mut place: impl FnMut(&mut Rng, u64) -> u64) -> Settled {
+    fn last_fifth(
+        &mut self,
+        writes: u64,
+        mut place: impl FnMut(&mut Rng, u64) -> u64,
+    ) -> WriteRates {
         let (mut rng, mut count) = (Rng::new(1), 0);
         let mut next = |tag| {
             count += 1;
@@ -212,18 +216,18 @@ impl Bench {
     }
 
     /// So many writes more.
-    fn last_writes(&mut self, writes: u64, next: &mut impl FnMut(u32) -> Op) -> Settled {
+    fn last_writes(&mut self, writes: u64, next: &mut impl FnMut(u32) -> Op) -> WriteRates {
         self.measured(|drive| closed_loop(drive, WRITE_DEPTH, writes, next, |_| ()))
     }
 
-    fn measured(&mut self, work: impl FnOnce(&mut Drive)) -> Settled {
+    fn measured(&mut self, work: impl FnOnce(&mut Drive)) -> WriteRates {
         let (before, begin_ns) = (self.drive.telemetry(), self.drive.now().0);
         work(&mut self.drive);
         let after = self.drive.telemetry();
         let host = (after.host_pages - before.host_pages) as f64;
         let programmed = (after.programmed_pages - before.programmed_pages) as f64;
         let seconds = (self.drive.now().0 - begin_ns) as f64 / 1e9;
-        Settled { waf: programmed / host, mb_per_s: host * PAGE_BYTES as f64 / 1e6 / seconds }
+        WriteRates { waf: programmed / host, mb_per_s: host * PAGE_BYTES as f64 / 1e6 / seconds }
     }
 }
 

@@ -7,12 +7,12 @@
 
 use base::{Histogram, Nanos, OpKind, Permutation, Ratio, Rng};
 
-use super::procedure::{Bench, SECOND_NS, closed_loop, page_op};
+use super::procedure::{ExperimentDrive, SECOND_NS, closed_loop, page_op};
 
 /// Queue depths of a curve, and numbers of jobs at each of them.
 pub(super) const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-impl Bench {
+impl ExperimentDrive {
     /// IOPS of random reads at each depth within a filled eighth.
     pub(super) fn read_curve(&mut self) -> Vec<(u32, f64)> {
         let pages = self.pages / 8;

@@ -166,13 +166,13 @@ impl<'a> OpenLoop<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::procedure::Bench;
+    use super::super::procedure::ExperimentDrive;
     use super::*;
 
     #[test]
     fn an_open_loop_keeps_its_rate_and_counts_probes_alone() {
         let scale = Ratio::new(1, 1_024).unwrap();
-        let mut bench = Bench::new("micron-7450-max-800gb", &[], scale).unwrap();
+        let mut bench = ExperimentDrive::new("micron-7450-max-800gb", &[], scale).unwrap();
         let span = bench.filled(None);
         let mut open = OpenLoop::new(bench.drive(), span);
         open.run(20_000, SECOND_NS);
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_load_beyond_the_drive_fills_its_own_places_and_leaves_the_probe_those_it_has() {
         let scale = Ratio::new(1, 1_024).unwrap();
-        let mut bench = Bench::new("kingston-dc500m-480gb", &[], scale).unwrap();
+        let mut bench = ExperimentDrive::new("kingston-dc500m-480gb", &[], scale).unwrap();
         let span = bench.filled(None);
         let mut open = OpenLoop::new(bench.drive(), span);
         open.run(300_000, SECOND_NS / 4);

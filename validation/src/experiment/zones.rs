@@ -6,7 +6,7 @@ use base::Rng;
 pub(super) const STREAM_PAGES: u64 = 128;
 
 /// Zones and the streams that write them.
-pub(super) struct Zones {
+pub(super) struct ZoneStreams {
     free: Vec<u64>,
     /// Zone and next page in it, of each stream.
     active: Vec<(u64, u64)>,
@@ -14,7 +14,7 @@ pub(super) struct Zones {
     rng: Rng,
 }
 
-impl Zones {
+impl ZoneStreams {
     pub(super) fn new(count: u64, streams: u64, zone_pages: u64, rng: Rng) -> Self {
         let mut zones = Self { free: (0..count).collect(), active: Vec::new(), zone_pages, rng };
         zones.active = (0..streams).map(|_| (zones.take(), 0)).collect();
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn zones_are_written_in_order_and_none_by_two_streams() {
-        let mut zones = Zones::new(6, 3, 4 * STREAM_PAGES, Rng::new(7));
+        let mut zones = ZoneStreams::new(6, 3, 4 * STREAM_PAGES, Rng::new(7));
         let mut next = [0; 6];
         for _ in 0..1_000 {
             let page = zones.next_page();

@@ -10,7 +10,7 @@ use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use io::open::Described;
 use result::schema::Run;
-use run::advise::{Advice, Floor, Question, Search, Tried, Try};
+use run::advise::{Advice, Floor, Question, Search, SearchStep, Try};
 use run::session::Plan;
 use run::{RunError, Test};
 
@@ -253,7 +253,7 @@ fn print(args: &SpareArgs, search: &Search, described: &Described, advice: &Advi
     if answer.is_some() { EXIT_DONE } else { EXIT_VERDICT }
 }
 
-fn refusal(search: &Search, best: &Tried) -> String {
+fn refusal(search: &Search, best: &SearchStep) -> String {
     format!(
         "No spare area that was tried holds {}: the best is {}, at {}",
         search.floor().in_words(),
@@ -295,7 +295,7 @@ fn print_tries(search: &Search, advice: &Advice) {
     table::print(&rows);
 }
 
-fn print_answer(search: &Search, described: &Described, answer: &Tried) {
+fn print_answer(search: &Search, described: &Described, answer: &SearchStep) {
     let identity = &described.identity;
     let block_bytes = u64::from(described.limits.logical_block_bytes);
     let metric = |name: &str| answer.run.metrics.get(name).copied().flatten();
@@ -356,7 +356,7 @@ fn document(
 ) -> serde_json::Value {
     let identity = &described.identity;
     let block_bytes = u64::from(described.limits.logical_block_bytes);
-    let of_try = |tried: &Tried| {
+    let of_try = |tried: &SearchStep| {
         serde_json::json!({
             "span_bytes": tried.at.span_bytes, "spare_share": tried.at.spare_share,
             "figure": tried.figure, "holds": tried.holds, "run_id": tried.run.run_id,

@@ -16,10 +16,10 @@ use clap::Args as ClapArgs;
 use device::host::shell::{quoted, quoted_path};
 use io::{OpenOptions, RealTarget};
 use run::verify::Layout;
-use run::verify::check::{Broken, Report, check};
+use run::verify::check::{BrokenBlock, Report, check};
 use run::verify::journal::{Header, Journal};
 use run::verify::promises::Promises;
-use run::verify::writer::{Stop, Written, write};
+use run::verify::writer::{Stop, WriteCounts, write};
 use run::{RunError, SpanRequest};
 
 use crate::args::Format;
@@ -267,7 +267,7 @@ fn wwid(target: &RealTarget) -> Option<String> {
     target.identity().details.remove("wwid")
 }
 
-fn write_all(args: &VerifyArgs, target: &mut RealTarget, seed: u64) -> anyhow::Result<Written> {
+fn write_all(args: &VerifyArgs, target: &mut RealTarget, seed: u64) -> anyhow::Result<WriteCounts> {
     let span = args.span.map_or(SpanRequest::Default, SpanRequest::Bytes);
     let span_bytes = span.resolve(&target.identity())?.span_bytes;
     let layout = Layout::new(span_bytes, args.block.0, &target.limits())?;
@@ -282,7 +282,7 @@ fn write_all(args: &VerifyArgs, target: &mut RealTarget, seed: u64) -> anyhow::R
 
 fn document(
     args: &VerifyArgs,
-    written: Option<Written>,
+    written: Option<WriteCounts>,
     promises: &Promises,
     report: &Report,
 ) -> serde_json::Value {
@@ -312,8 +312,8 @@ fn document(
     })
 }
 
-fn print(args: &VerifyArgs, written: Option<Written>, promises: &Promises, report: &Report) {
-    if let Some(Written { writes, flushes }) = written {
+fn print(args: &VerifyArgs, written: Option<WriteCounts>, promises: &Promises, report: &Report) {
+    if let Some(WriteCounts { writes, flushes }) = written {
         data!("{}: {writes} writes acknowledged in {flushes} flushed batches", args.target);
     }
     data!("{} blocks were promised (journal {})", promises.durable.len(), shown(&args.journal));
@@ -321,7 +321,7 @@ fn print(args: &VerifyArgs, written: Option<Written>, promises: &Promises, repor
         data!("  {count:>10} {}", finding.name());
     }
     for broken in &report.broken {
-        let Broken { offset_bytes, finding, promised, .. } = broken;
+        let BrokenBlock { offset_bytes, finding, promised, .. } = broken;
         let (finding, holds) = (finding.name(), holds(broken));
         data!("  at {offset_bytes}: {finding}: promised write {promised}, holds {holds}");
     }
@@ -348,7 +348,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// The content of a block, in words; equal neighbours appear once.
-fn holds(broken: &Broken) -> String {
+fn holds(broken: &BrokenBlock) -> String {
     if broken.found.is_empty() {
         return "what cannot be read".to_owned();
     }

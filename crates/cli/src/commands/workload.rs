@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use base::Bytes;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use load::jobs::{JobSpec, Jobs};
-use load::spec::{Place, SpecError, WorkloadFile, library};
+use load::spec::{SpecError, WorkloadFile, WorkloadSite, library};
 use load::{Mix, Pacing, Workload, fio};
 use run::RunError;
 
@@ -153,7 +153,7 @@ pub fn built_in() -> Vec<(&'static str, String)> {
 
 fn check(args: &WorkloadCheckArgs) -> anyhow::Result<u8> {
     let file = parsed(&args.workload, &text(&args.workload)?)?;
-    let place = Place {
+    let place = WorkloadSite {
         span_bytes: args.span.0,
         queue_depth_max: QUEUE_DEPTH_MAX,
         logical_block_bytes: LOGICAL_BLOCK_BYTES,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use result::compare::repeated::{Repeated, repeated};
+use result::compare::repeated::{RepeatedFigure, repeated};
 use result::expectation::Answer;
 use result::metrics::{Unit, find};
 use result::schema::{Run, VerdictOutcome};
@@ -173,7 +173,7 @@ fn print_group(runs: &[&Run], seed: u64) {
     data!("{name}{simulated}: {}, {variant}, {} runs", first.test, runs.len());
     let heading = ["  figure", "mean", "median", "95% interval of the mean"].map(str::to_owned);
     let figures = repeated(runs, seed);
-    let row = |repeated: &Repeated| {
+    let row = |repeated: &RepeatedFigure| {
         let unit = find(&repeated.metric).map_or(Unit::Ratio, |metric| metric.unit);
         let interval = repeated.interval.as_ref().map_or_else(String::new, |interval| {
             format!("{} to {}", figure(interval.low, unit), figure(interval.high, unit))

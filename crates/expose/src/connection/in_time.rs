@@ -8,19 +8,19 @@ use std::sync::Arc;
 use std::thread;
 
 use super::input::{Input, data_bytes};
-use crate::nbd::{self, Agreed, Command, Export, NbdError};
+use crate::nbd::{self, Agreement, Export, NbdCommand, NbdError};
 use crate::outbox::Outbox;
 use crate::request::Request;
 use crate::shared::turn::Turn;
-use crate::shared::{Shared, Token};
+use crate::shared::{RequestToken, SharedDisk};
 use crate::socket::Stream;
 
 /// Serves a client that has negotiated until it leaves.
 pub(super) fn serve(
     stream: &mut Stream,
     export: &Export,
-    agreed: Agreed,
-    shared: &Shared,
+    agreed: Agreement,
+    shared: &SharedDisk,
 ) -> Result<(), NbdError> {
     let outbox = Arc::new(Outbox::new(stream.try_clone()?, agreed));
     thread::scope(|scope| {
@@ -35,8 +35,8 @@ pub(super) fn serve(
 
 struct Client<'a> {
     stream: &'a Stream,
-    agreed: Agreed,
-    shared: &'a Shared,
+    agreed: Agreement,
+    shared: &'a SharedDisk,
     outbox: &'a Arc<Outbox>,
     /// Held while events are near, or `None` while somebody else keeps the time.
     turn: Option<Turn<'a>>,
@@ -69,7 +69,7 @@ impl Client<'_> {
             };
             let Some(batch) = batch? else { return Ok(()) };
             for command in batch {
-                if command == Command::Disconnect {
+                if command == NbdCommand::Disconnect {
                     return Ok(());
                 }
                 self.carry_out(command)?;
@@ -77,21 +77,21 @@ impl Client<'_> {
         }
     }
 
-    fn carry_out(&mut self, command: Command) -> Result<(), NbdError> {
+    fn carry_out(&mut self, command: NbdCommand) -> Result<(), NbdError> {
         let bytes = data_bytes(&command);
         let mut out = Vec::new();
         match command {
-            Command::Disk(mark, request) => {
+            NbdCommand::Disk(mark, request) => {
                 self.reserve(bytes)?;
-                self.send(Token::Client(Arc::clone(self.outbox), mark, bytes), request);
+                self.send(RequestToken::Client(Arc::clone(self.outbox), mark, bytes), request);
                 return Ok(());
             }
-            Command::Extents { mark, range, most } => {
+            NbdCommand::Extents { mark, range, most } => {
                 let extents = self.shared.with(|disk| disk.extents(range, most));
                 nbd::extents(&mut out, mark, &extents);
             }
-            Command::Refused(mark, fault) => nbd::reply(&mut out, self.agreed, mark, Err(fault)),
-            Command::Disconnect => {}
+            NbdCommand::Refused(mark, fault) => nbd::reply(&mut out, self.agreed, mark, Err(fault)),
+            NbdCommand::Disconnect => {}
         }
         self.reserve(bytes)?;
         self.outbox.send(&out, bytes);
@@ -107,7 +107,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    fn send(&mut self, token: Token, request: Request) {
+    fn send(&mut self, token: RequestToken, request: Request) {
         if self.turn.is_none() {
             self.turn = self.shared.take_turn();
         }

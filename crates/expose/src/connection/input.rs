@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::nbd::{self, Agreed, Command, Export, NbdError, Parsed};
+use crate::nbd::{self, Agreement, Export, NbdCommand, NbdError, RequestState};
 use crate::request::Action;
 
 /// Bytes to read at once, and to keep when a client sends less.
@@ -29,24 +29,24 @@ impl Input {
         &mut self,
         stream: &mut impl Read,
         export: &Export,
-        agreed: Agreed,
-    ) -> Result<Option<Vec<Command>>, NbdError> {
+        agreed: Agreement,
+    ) -> Result<Option<Vec<NbdCommand>>, NbdError> {
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
         while !self.has_left {
             match nbd::parse(&self.bytes[self.start..self.end], export, agreed)? {
-                Parsed::Complete(bytes, command) => {
+                RequestState::Complete(bytes, command) => {
                     self.start += bytes;
-                    self.has_left = command == Command::Disconnect;
+                    self.has_left = command == NbdCommand::Disconnect;
                     batch_bytes += data_bytes(&command);
                     batch.push(command);
                     if batch_bytes >= BATCH_BYTES {
                         return Ok(Some(batch));
                     }
                 }
-                Parsed::Incomplete(_) if !batch.is_empty() => return Ok(Some(batch)),
-                Parsed::Incomplete(bytes) if !self.fill(stream, bytes)? => break,
-                Parsed::Incomplete(_) => {}
+                RequestState::Incomplete(_) if !batch.is_empty() => return Ok(Some(batch)),
+                RequestState::Incomplete(bytes) if !self.fill(stream, bytes)? => break,
+                RequestState::Incomplete(_) => {}
             }
         }
         Ok(Some(batch).filter(|batch| !batch.is_empty()))
@@ -68,11 +68,11 @@ impl Input {
 }
 
 /// Bytes of memory that a command and its answer take beside themselves.
-pub(super) fn data_bytes(command: &Command) -> u64 {
+pub(super) fn data_bytes(command: &NbdCommand) -> u64 {
     match command {
-        Command::Disk(_, request) if request.action == Action::Read => request.bytes,
-        Command::Disk(_, request) => request.data.len() as u64,
-        Command::Extents { most, .. } => *most as u64 * 8,
-        Command::Refused(..) | Command::Disconnect => 0,
+        NbdCommand::Disk(_, request) if request.action == Action::Read => request.bytes,
+        NbdCommand::Disk(_, request) => request.data.len() as u64,
+        NbdCommand::Extents { most, .. } => *most as u64 * 8,
+        NbdCommand::Refused(..) | NbdCommand::Disconnect => 0,
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Order {
     /// The state of the disk, and its work since the last reset.
     Status,
-    /// The same again and again.
+    /// The state again and again.
     Watch {
         /// Time of the machine between two answers.
         #[serde(default = "second")]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use super::{Control, Order, Outcome};
+use super::{Control, Order, OrderResult};
 use crate::server::ServerError;
 use crate::socket::{Address, Listener, Stream};
 
@@ -161,7 +161,7 @@ fn watch(
     Ok(())
 }
 
-fn write_answer(out: &mut impl Write, outcome: Outcome) -> io::Result<()> {
+fn write_answer(out: &mut impl Write, outcome: OrderResult) -> io::Result<()> {
     let answer = outcome.map_or_else(
         |error| {
             Map::from_iter([("ok".to_owned(), false.into()), ("error".to_owned(), error.into())])

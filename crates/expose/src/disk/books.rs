@@ -42,7 +42,6 @@ pub struct Totals {
 
 impl Totals {
     /// Pages programmed for each page of the host since `earlier`, or `None` if the host has written none.
-    #[must_use]
     pub fn waf_since(&self, earlier: &Self) -> Option<f64> {
         let row = self.telemetry.since(&earlier.telemetry);
         (row.host_pages > 0).then(|| row.programmed_pages as f64 / row.host_pages as f64)
@@ -79,20 +78,17 @@ impl Books {
     pub const MARKS_MAX: usize = 256;
 
     /// Everything so far, for a drive with these totals since it last got power.
-    #[must_use]
     pub fn totals(&self, telemetry: TelemetryRow, now: Nanos) -> Totals {
         let telemetry = sum(&self.earlier_lives, telemetry);
         Totals { counts: self.counts, telemetry, now: self.shown(now) }
     }
 
     /// The totals at the last reset of the counters.
-    #[must_use]
     pub fn zero(&self) -> &Totals {
         &self.zero
     }
 
     /// Latencies of the requests since the last reset, in ns of the drive's clock.
-    #[must_use]
     pub fn latencies(&self) -> &Histogram {
         &self.latencies
     }
@@ -113,7 +109,6 @@ impl Books {
     }
 
     /// The moments with names.
-    #[must_use]
     pub fn marks(&self) -> &BTreeMap<String, Totals> {
         &self.marks
     }
@@ -125,7 +120,6 @@ impl Books {
     }
 
     /// Whether the present second of a followed drive has ended by `now`.
-    #[must_use]
     pub fn is_row_due(&self, now: Nanos) -> bool {
         self.observer.is_some() && self.shown(now).0 >= self.row_end_ns
     }
@@ -143,7 +137,6 @@ impl Books {
     }
 
     /// The work in the present second of a followed drive with these totals.
-    #[must_use]
     pub fn open_row(&self, totals: &Totals) -> TelemetryRow {
         totals.telemetry.since(&self.row_start)
     }

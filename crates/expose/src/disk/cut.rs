@@ -7,8 +7,8 @@ use std::io;
 
 use base::Nanos;
 
-use super::simulated::{PowerCycle, Stored};
-use super::volatile::{Found, Volatile};
+use super::simulated::{PowerCycle, StoredPage};
+use super::volatile::{CutEffect, Volatile};
 use super::{Disk, Job};
 use crate::request::{Action, Fault};
 
@@ -20,7 +20,7 @@ const KEPT_BYTES: u64 = 64 << 20;
 
 /// A page without its promised data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenPage {
     /// The page.
     pub page: u64,
     /// The word for the broken promise.
@@ -41,7 +41,7 @@ pub struct PowerCut {
     /// Pages with data of a request that was never answered; this is permitted.
     pub pages_ahead: u64,
     /// The first pages that broke a promise.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenPage>,
     /// Number of all broken pages.
     pub broken_pages: u64,
 }
@@ -66,7 +66,6 @@ impl Orders {
 
 impl<T> Disk<T> {
     /// Whether the drive can lose its power.
-    #[must_use]
     pub fn is_cuttable(&self) -> bool {
         self.volatile.is_some()
     }
@@ -78,7 +77,6 @@ impl<T> Disk<T> {
     }
 
     /// Number of ordered cuts whose reports nobody has taken.
-    #[must_use]
     pub fn cuts_made(&self) -> usize {
         self.cut_orders.past.len()
     }
@@ -134,17 +132,17 @@ impl<T> Disk<T> {
     fn follow(&mut self, page: u64, volatile: &mut Volatile, jobs: &[Job<T>], cut: &mut PowerCut) {
         let stored = self.drive.stored(page);
         let version = match stored {
-            Stored::Nothing => None,
-            Stored::Version(version) => Some(version),
-            Stored::Unreadable => return self.break_page(page, "unreadable", cut),
+            StoredPage::Nothing => None,
+            StoredPage::Version(version) => Some(version),
+            StoredPage::Unreadable => return self.break_page(page, "unreadable", cut),
         };
         let done = match volatile.found(page, version) {
-            Found::Newest => Ok(()),
-            Found::Earlier(data) => {
+            CutEffect::Newest => Ok(()),
+            CutEffect::Earlier(data) => {
                 cut.pages_taken_back += 1;
                 self.contents.set_page(page, data.as_deref())
             }
-            Found::Other => match jobs.iter().find(|job| job.pages.contains(&page)) {
+            CutEffect::Other => match jobs.iter().find(|job| job.pages.contains(&page)) {
                 Some(job) if job.request.action == Action::Trim && version.is_some() => {
                     return self.break_page(page, "returned", cut);
                 }
@@ -167,7 +165,7 @@ impl<T> Disk<T> {
     fn break_page(&mut self, page: u64, finding: &'static str, cut: &mut PowerCut) {
         cut.broken_pages += 1;
         if cut.broken.len() < TOLD_MAX {
-            cut.broken.push(Broken { page, finding });
+            cut.broken.push(BrokenPage { page, finding });
         }
         let shape = *self.contents.shape();
         self.faults.spoil(&shape, &(page * shape.page_bytes..(page + 1) * shape.page_bytes));
@@ -205,7 +203,7 @@ impl<T> Disk<T> {
         }
         if volatile.bytes() > self.cut_orders.keep_bytes.max(KEPT_BYTES) {
             let is_safe = |page, version: Option<u64>| {
-                self.drive.stored(page) == version.map_or(Stored::Nothing, Stored::Version)
+                self.drive.stored(page) == version.map_or(StoredPage::Nothing, StoredPage::Version)
             };
             volatile.prune(|page, version| version.is_some() && is_safe(page, version));
             self.cut_orders.keep_bytes = volatile.bytes() * 2;

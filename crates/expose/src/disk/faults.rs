@@ -19,7 +19,6 @@ pub struct Faults {
 
 impl Faults {
     /// Number of logical blocks that cannot be read.
-    #[must_use]
     pub fn bad_blocks(&self) -> u64 {
         self.bad_blocks.len() as u64
     }

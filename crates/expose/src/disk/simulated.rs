@@ -10,7 +10,7 @@ use super::volatile::Volatile;
 
 /// A simulated drive.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub enum Simulated {
+pub enum ExposedDrive {
     /// One without a mapping journal: it keeps no account of the content of NAND.
     Lasting(Box<Drive>),
     /// One whose power can be cut.
@@ -19,7 +19,7 @@ pub enum Simulated {
 
 /// The data of a page in NAND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoredPage {
     /// The map has no place for it.
     Nothing,
     /// This version of it, as a whole.
@@ -42,7 +42,6 @@ pub struct PowerCycle {
 }
 
 /// Approximate bytes of memory of a drive for its maps and, if its power can be cut, for the account of NAND.
-#[must_use]
 pub fn memory_bytes(config: &Config) -> u64 {
     const MAP_BYTES: u64 = size_of::<u32>() as u64;
     let geometry = &config.geometry;
@@ -52,7 +51,6 @@ pub fn memory_bytes(config: &Config) -> u64 {
 
 /// Approximate bytes of memory for the account of NAND and the versions of pages, with the state of a recovery; 0 for a
 /// drive that cannot lose its power.
-#[must_use]
 pub fn account_bytes(config: &Config) -> u64 {
     // The map of the drive once more, its change, the checkpoints, and the version that the disk knows.
     const LOGICAL_BYTES: u64 = 4 * 4 + size_of::<(u64, u32)>() as u64 + Volatile::PAGE_BYTES;
@@ -66,15 +64,14 @@ pub fn account_bytes(config: &Config) -> u64 {
 macro_rules! of_either {
     ($simulated:expr, $drive:ident => $what:expr) => {
         match $simulated {
-            Simulated::Lasting($drive) => $what,
-            Simulated::Cuttable($drive) => $what,
+            ExposedDrive::Lasting($drive) => $what,
+            ExposedDrive::Cuttable($drive) => $what,
         }
     };
 }
 
-impl Simulated {
+impl ExposedDrive {
     /// A fresh drive.
-    #[must_use]
     pub fn new(config: Config) -> Self {
         match Device::with_contents(config.clone()) {
             Some(device) => Self::Cuttable(Box::new(device)),
@@ -83,12 +80,11 @@ impl Simulated {
     }
 
     /// Approximate bytes of memory of its maps and, if its power can be cut, of the account of NAND.
-    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         memory_bytes(self.config())
     }
 
-    /// Whether it is a drive of this model in the form that [`Simulated::new`] gives it, without outstanding commands.
+    /// Whether it is a drive of this model in the form that [`ExposedDrive::new`] gives it, without outstanding commands.
     pub(super) fn is_of(&self, config: &Config) -> bool {
         let has_form = match self {
             Self::Cuttable(_) => config.options.mapping.is_some(),
@@ -102,13 +98,11 @@ impl Simulated {
     }
 
     /// The resolved model.
-    #[must_use]
     pub fn config(&self) -> &Config {
         of_either!(self, drive => drive.config())
     }
 
     /// Its clock.
-    #[must_use]
     pub fn now(&self) -> Nanos {
         of_either!(self, drive => drive.now())
     }
@@ -132,19 +126,16 @@ impl Simulated {
     }
 
     /// As [`Device::next_event`].
-    #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
         of_either!(self, drive => drive.next_event())
     }
 
     /// As [`Device::telemetry`].
-    #[must_use]
     pub fn telemetry(&self) -> TelemetryRow {
         of_either!(self, drive => drive.telemetry())
     }
 
     /// Number of physical pages with valid data.
-    #[must_use]
     pub fn valid_pages(&self) -> u64 {
         let of = |pages: &[u32]| pages.iter().map(|&pages| u64::from(pages)).sum::<u64>();
         of_either!(self, drive => of(&drive.ftl().valid_pages))
@@ -179,14 +170,12 @@ impl Simulated {
     }
 
     /// Whether a cut is possible.
-    #[must_use]
     pub fn is_cuttable(&self) -> bool {
         matches!(self, Self::Cuttable(_))
     }
 
     /// The version of the data that a read of a page returns now, or `None` if it is empty or the drive keeps no
     /// account.
-    #[must_use]
     pub fn version(&self, page: u64) -> Option<u64> {
         match self {
             Self::Lasting(_) => None,
@@ -195,17 +184,16 @@ impl Simulated {
     }
 
     /// The data of a page in NAND.
-    #[must_use]
-    pub fn stored(&self, page: u64) -> Stored {
-        let Self::Cuttable(device) = self else { return Stored::Unreadable };
+    pub fn stored(&self, page: u64) -> StoredPage {
+        let Self::Cuttable(device) = self else { return StoredPage::Unreadable };
         let physical = device.ftl().l2p.get(page);
         if physical == NO_PAGE {
-            return Stored::Nothing;
+            return StoredPage::Nothing;
         }
         let spare = device.probe().nand().read_whole(physical);
         match spare.filter(|spare| spare.logical == page) {
-            Some(spare) => Stored::Version(spare.version),
-            None => Stored::Unreadable,
+            Some(spare) => StoredPage::Version(spare.version),
+            None => StoredPage::Unreadable,
         }
     }
 

@@ -8,7 +8,7 @@ use sim::Config;
 
 use super::books::Books;
 use super::faults::Faults;
-use super::simulated::Simulated;
+use super::simulated::ExposedDrive;
 use super::volatile::Volatile;
 use super::{Disk, Shape};
 use crate::contents::Contents;
@@ -16,7 +16,7 @@ use crate::contents::Contents;
 /// The state of a disk, to be written.
 #[derive(Debug, Serialize)]
 pub(crate) struct StateRef<'a> {
-    drive: &'a Simulated,
+    drive: &'a ExposedDrive,
     volatile: &'a Option<Volatile>,
     faults: &'a Faults,
     books: &'a Books,
@@ -33,7 +33,7 @@ impl<'a> StateRef<'a> {
 /// The state of a disk, as it was read: the same members in the same order.
 #[derive(Debug, Deserialize)]
 pub(crate) struct State {
-    drive: Simulated,
+    drive: ExposedDrive,
     volatile: Option<Volatile>,
     faults: Faults,
     books: Books,

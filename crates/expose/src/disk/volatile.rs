@@ -37,7 +37,7 @@ struct History {
 
 /// The effect of a cut on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum CutEffect {
     /// It has its newest acknowledged data.
     Newest,
     /// It has these earlier data.
@@ -62,7 +62,6 @@ impl Volatile {
     pub const PAGE_BYTES: u64 = size_of::<u64>() as u64;
 
     /// An empty disk of this number of pages.
-    #[must_use]
     pub fn new(pages: u64) -> Self {
         Self { newest: vec![NOTHING; pages as usize], pages: BTreeMap::new(), changes: 0, bytes: 0 }
     }
@@ -83,19 +82,16 @@ impl Volatile {
     }
 
     /// Number of pages of the disk.
-    #[must_use]
     pub fn disk_pages(&self) -> u64 {
         self.newest.len() as u64
     }
 
     /// Number of changes so far: a flush that is sent now makes them certain.
-    #[must_use]
     pub fn mark(&self) -> u64 {
         self.changes
     }
 
     /// Bytes of older data.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -146,16 +142,16 @@ impl Volatile {
     }
 
     /// The effect of a cut after which a page has this version, or is empty. The state is certain from then on.
-    pub fn found(&mut self, page: u64, version: Option<u64>) -> Found {
+    pub fn found(&mut self, page: u64, version: Option<u64>) -> CutEffect {
         let version = version.unwrap_or(NOTHING);
         let newest = std::mem::replace(&mut self.newest[page as usize], version);
         let older = self.pages.remove(&page).unwrap_or_default().older;
         self.bytes -= bytes_of(&older);
         if newest == version {
-            return Found::Newest;
+            return CutEffect::Newest;
         }
         let found = older.into_iter().rev().find(|older| older.version == version);
-        found.map_or(Found::Other, |older| Found::Earlier(older.data))
+        found.map_or(CutEffect::Other, |older| CutEffect::Earlier(older.data))
     }
 
     /// Makes every state the certain one, after a look at all pages.
@@ -195,22 +191,22 @@ mod tests {
         volatile.flushed(mark);
         assert_eq!(volatile.bytes(), 8, "version 2 is the certain one");
         let mut cut = volatile.clone();
-        assert_eq!(cut.found(7, Some(3)), Found::Newest);
-        assert_eq!(cut.found(8, Some(9)), Found::Earlier(data(9)));
+        assert_eq!(cut.found(7, Some(3)), CutEffect::Newest);
+        assert_eq!(cut.found(8, Some(9)), CutEffect::Earlier(data(9)));
         assert_eq!(cut.bytes(), 0);
-        assert_eq!(volatile.clone().found(7, Some(1)), Found::Other, "it was given up");
+        assert_eq!(volatile.clone().found(7, Some(1)), CutEffect::Other, "it was given up");
         volatile.flushed(5);
         assert_eq!(volatile.bytes(), 0);
-        assert_eq!(volatile.found(7, Some(2)), Found::Other, "version 3 is certain");
+        assert_eq!(volatile.found(7, Some(2)), CutEffect::Other, "version 3 is certain");
     }
 
     #[test]
     fn the_state_before_the_changes_can_come_back() {
-        assert_eq!(written_twice().found(7, None), Found::Earlier(None));
-        assert_eq!(written_twice().found(7, Some(1)), Found::Earlier(data(1)));
-        assert_eq!(written_twice().found(3, Some(6)), Found::Other);
+        assert_eq!(written_twice().found(7, None), CutEffect::Earlier(None));
+        assert_eq!(written_twice().found(7, Some(1)), CutEffect::Earlier(data(1)));
+        assert_eq!(written_twice().found(3, Some(6)), CutEffect::Other);
         let mut volatile = written_twice();
         volatile.prune(|page, version| (page, version) == (7, Some(2)));
-        assert_eq!((volatile.bytes(), volatile.found(7, Some(1))), (0, Found::Other));
+        assert_eq!((volatile.bytes(), volatile.found(7, Some(1))), (0, CutEffect::Other));
     }
 }

@@ -2,7 +2,7 @@
 //! out when their time has come.
 //!
 //! One thread at a time has the turn, and spins while an event is near. A thread that serves a client takes it with a
-//! request. If no event is near, the thread of [`Shared::keep_time`] sleeps until shortly before the next one; it is
+//! request. If no event is near, the thread of [`SharedDisk::keep_time`] sleeps until shortly before the next one; it is
 //! woken only for an event before its alarm, and only if nobody has the turn.
 
 use std::iter::Peekable;
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use base::Nanos;
 
-use super::{Shared, State, Token, locked};
+use super::{RequestToken, SharedDisk, State, locked};
 use crate::clock::Pace;
-use crate::disk::Finished;
+use crate::disk::RequestResult;
 use crate::outbox::Outbox;
 use crate::request::Request;
 
@@ -28,12 +28,12 @@ const AWAKE: Duration = Duration::from_micros(100);
 const REPLIES_BYTES_MAX: usize = 64 << 10;
 
 /// A finished request, and the time at which its answer was due.
-type Due = (Finished<Token>, Instant);
+type Due = (RequestResult<RequestToken>, Instant);
 
 /// The right and the duty to keep the time.
 #[derive(Debug)]
 pub struct Turn<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedDisk,
     /// Time of the next event.
     next: Instant,
     /// Replies to one client that go out together.
@@ -42,9 +42,8 @@ pub struct Turn<'a> {
     answered: Vec<Instant>,
 }
 
-impl Shared {
+impl SharedDisk {
     /// The turn, or `None` if somebody has it, and on the fast clock, which needs no timekeeper.
-    #[must_use]
     pub fn take_turn(&self) -> Option<Turn<'_>> {
         let is_free = self.pace != Pace::Fast && !self.is_kept.swap(true, Ordering::SeqCst);
         is_free.then(|| Turn {
@@ -122,7 +121,6 @@ impl Drop for Turn<'_> {
 
 impl Turn<'_> {
     /// Whether the time of the next event has come, or somebody has used the disk.
-    #[must_use]
     pub fn is_due(&self) -> bool {
         Instant::now() >= self.next || self.shared.is_rung.load(Ordering::SeqCst)
     }
@@ -133,11 +131,11 @@ impl Turn<'_> {
     }
 
     /// Lets the drive go on to the present with a request, and answers. Whether the next event is near.
-    pub fn submit(&mut self, token: Token, request: Request) -> bool {
+    pub fn submit(&mut self, token: RequestToken, request: Request) -> bool {
         self.turn(Some((token, request)))
     }
 
-    fn turn(&mut self, request: Option<(Token, Request)>) -> bool {
+    fn turn(&mut self, request: Option<(RequestToken, Request)>) -> bool {
         self.shared.is_rung.store(false, Ordering::SeqCst);
         let (due, next) = follow(&mut locked(&self.shared.state), request);
         self.next = next;
@@ -157,9 +155,9 @@ impl Turn<'_> {
             self.answered.push(instant);
             match finished.token {
                 // Only the fast clock has these.
-                Token::Mark(_) => {}
-                Token::Reply(reply) => reply(finished.result),
-                Token::Client(outbox, mark, bytes) => {
+                RequestToken::Mark(_) => {}
+                RequestToken::Reply(reply) => reply(finished.result),
+                RequestToken::Client(outbox, mark, bytes) => {
                     self.replies.clear();
                     outbox.encode(&mut self.replies, mark, &finished.result);
                     let more_bytes = self.join(&outbox, &mut due);
@@ -175,12 +173,11 @@ impl Turn<'_> {
 
     /// Appends the following replies to the same client. Returns the bytes that were reserved for them.
     fn join(&mut self, outbox: &Arc<Outbox>, due: &mut Peekable<impl Iterator<Item = Due>>) -> u64 {
-        let is_same =
-            |token: &Token| matches!(token, Token::Client(other, ..) if Arc::ptr_eq(other, outbox));
+        let is_same = |token: &RequestToken| matches!(token, RequestToken::Client(other, ..) if Arc::ptr_eq(other, outbox));
         let mut reserved_bytes = 0;
         while self.replies.len() < REPLIES_BYTES_MAX
             && let Some((finished, instant)) = due.next_if(|(next, _)| is_same(&next.token))
-            && let Token::Client(_, mark, bytes) = finished.token
+            && let RequestToken::Client(_, mark, bytes) = finished.token
         {
             outbox.encode(&mut self.replies, mark, &finished.result);
             self.answered.push(instant);
@@ -192,7 +189,7 @@ impl Turn<'_> {
 
 /// Lets the drive go on to the present, and gives it the request. Returns the requests to answer now, and the time of
 /// the next look.
-fn follow(state: &mut State, request: Option<(Token, Request)>) -> (Vec<Due>, Instant) {
+fn follow(state: &mut State, request: Option<(RequestToken, Request)>) -> (Vec<Due>, Instant) {
     let latest = Instant::now() + SLEEP_MAX;
     let State { disk, clock, due } = state;
     let Some(clock) = *clock else { return (Vec::new(), latest) };

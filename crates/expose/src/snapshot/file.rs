@@ -200,7 +200,7 @@ fn read_header(file: &File, head: Section) -> Result<Header, FileFault> {
 
 /// A state from a file, for a drive of this model; the data is still in the file.
 #[derive(Debug)]
-pub struct Saved {
+pub struct SavedState {
     header: Header,
     file: File,
     runs: Vec<Range<u64>>,
@@ -210,7 +210,7 @@ pub struct Saved {
     state: State,
 }
 
-impl Saved {
+impl SavedState {
     /// Reads a state file, all of whose parts are checked.
     ///
     /// # Errors
@@ -232,7 +232,6 @@ impl Saved {
     }
 
     /// The account that the file gives of itself.
-    #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -48,9 +48,10 @@ impl Writer {
         let start = self.position;
         self.out.write_all(&name)?;
         self.out.write_all(&[0; LENGTH_BYTES as usize])?;
-        let mut body = Counted { out: &mut self.out, bytes: 0, crc: crc32fast::Hasher::new() };
+        let mut body =
+            SectionWriter { out: &mut self.out, bytes: 0, crc: crc32fast::Hasher::new() };
         let filled = fill(&mut body)?;
-        let Counted { bytes, crc, .. } = body;
+        let SectionWriter { bytes, crc, .. } = body;
         // The length is known only now.
         self.out.seek(SeekFrom::Start(start + NAME_BYTES))?;
         self.out.write_all(&bytes.to_le_bytes())?;
@@ -73,13 +74,13 @@ fn sealed(mut crc: crc32fast::Hasher, name: Name, bytes: u64) -> u32 {
     crc.finalize()
 }
 
-struct Counted<'a, W> {
+struct SectionWriter<'a, W> {
     out: &'a mut W,
     bytes: u64,
     crc: crc32fast::Hasher,
 }
 
-impl<W: Write> Write for Counted<'_, W> {
+impl<W: Write> Write for SectionWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.crc.update(&bytes[..written]);

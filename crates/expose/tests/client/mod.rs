@@ -13,8 +13,8 @@ use base::{Ratio, Rng};
 use expose::plan::Shape;
 use expose::request::Action;
 use expose::server::Clients;
-use expose::shared::Token;
-use expose::{Address, Contents, Disk, Pace, Server, Shared};
+use expose::shared::RequestToken;
+use expose::{Address, Contents, Disk, Pace, Server, SharedDisk};
 use sim::{Config, Model};
 
 /// The number in a variable, or `None` if it has none.
@@ -55,14 +55,14 @@ pub fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> Config {
 }
 
 /// An empty disk in memory.
-pub fn disk(config: Config) -> Disk<Token> {
+pub fn disk(config: Config) -> Disk<RequestToken> {
     let shape = Shape::of(&config);
     let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
     Disk::new(config, contents)
 }
 
 /// One of several drives with other blocks and pages, with and without TRIM.
-pub fn disk_of(rng: &mut Rng) -> Disk<Token> {
+pub fn disk_of(rng: &mut Rng) -> Disk<RequestToken> {
     let block = ("interface.logical_block_bytes", ["512", "4096"][rng.below(2) as usize]);
     let page = ("map.unit_bytes", ["4096", "16384"][rng.below(2) as usize]);
     let trim = ("interface.deallocate", ["works", "works", "ignored"][rng.below(3) as usize]);
@@ -70,14 +70,14 @@ pub fn disk_of(rng: &mut Rng) -> Disk<Token> {
 }
 
 /// Serves a disk at a path while `work` lasts.
-pub fn serve(disk: Disk<Token>, pace: Pace, work: impl FnOnce(&Path)) -> Disk<Token> {
-    let shared = Arc::new(Shared::new(disk, pace));
+pub fn serve(disk: Disk<RequestToken>, pace: Pace, work: impl FnOnce(&Path)) -> Disk<RequestToken> {
+    let shared = Arc::new(SharedDisk::new(disk, pace));
     serve_to(&shared, 16, work);
     Arc::into_inner(shared).expect("nobody else has it").into_disk()
 }
 
 /// The same to so many connections at a time; returns an account of them.
-pub fn serve_to(shared: &Arc<Shared>, most: usize, work: impl FnOnce(&Path)) -> Clients {
+pub fn serve_to(shared: &Arc<SharedDisk>, most: usize, work: impl FnOnce(&Path)) -> Clients {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("nbd");
     let address = Address::Unix(path.clone());

@@ -9,7 +9,7 @@ use base::{Fnv, Rng, TelemetryRow};
 use expose::plan::Shape;
 use expose::request::{Action, Answer, Request};
 use expose::snapshot::FileFault;
-use expose::snapshot::file::{Replace, Saved, header, save};
+use expose::snapshot::file::{Replace, SavedState, header, save};
 use expose::{Contents, Disk};
 use sim::Config;
 
@@ -80,7 +80,7 @@ fn life(mut disk: Plain, batches: u64, mut between: impl FnMut(u64, Plain) -> Pl
 fn through_file(mut disk: Plain, config: &Config, path: &Path) -> Plain {
     let before = (disk.totals(), disk.books().latencies().bins().collect::<Vec<_>>());
     save(&mut disk, "a test", path, Replace::State).expect("space");
-    let saved = Saved::read(path, config).expect("the same drive");
+    let saved = SavedState::read(path, config).expect("the same drive");
     let disk: Plain = saved.into_disk(empty(config)).expect("room");
     let after = (disk.totals(), disk.books().latencies().bins().collect::<Vec<_>>());
     assert_eq!(after, before, "the account goes on");
@@ -145,7 +145,7 @@ fn a_restored_disk_keeps_its_account_and_takes_the_data() {
     batches(&mut disk, &mut rng, 9);
     let later = disk.totals();
     assert!(disk.contents().pages() != pages && later.counts != ios);
-    let saved = Saved::read(&path, &config(&[])).expect("the same drive");
+    let saved = SavedState::read(&path, &config(&[])).expect("the same drive");
     saved.restore(&mut disk).expect("room");
     assert_eq!(disk.contents().pages(), pages);
     let (now, host_pages) = (disk.totals(), disk.totals().telemetry.host_pages);
@@ -172,7 +172,7 @@ fn the_contents_file_must_be_that_of_the_state() {
     batch(&mut disk, &mut Rng::new(4));
     save(&mut disk, "a test", &path, Replace::State).expect("space");
     drop(disk);
-    let read = || Saved::read(&path, &config).expect("the same drive");
+    let read = || SavedState::read(&path, &config).expect("the same drive");
     let mut disk: Plain = read().into_disk(open()).expect("its own contents");
     batch(&mut disk, &mut Rng::new(5));
     drop(disk);
@@ -204,18 +204,18 @@ fn other_drives_and_other_files_are_refused_by_name() {
     assert_eq!(header(&path).expect("a state").drive, "a test");
     let other = Config { seed: config.seed + 1, ..config.clone() };
     for (name, other) in [("another seed", other), ("another model", client::config(&[]))] {
-        let slip = Saved::read(&path, &other).expect_err(name).to_string();
+        let slip = SavedState::read(&path, &other).expect_err(name).to_string();
         assert!(slip.contains("is the state of a test, which is another drive"), "{slip}");
     }
     let text = dir.path().join("text");
     fs::write(&text, "a file of somebody").expect("a file");
-    assert!(matches!(Saved::read(&text, &config), Err(FileFault::NoState)));
+    assert!(matches!(SavedState::read(&text, &config), Err(FileFault::NoState)));
     assert!(matches!(Replace::State.check(&text), Err(FileFault::Exists)), "it must stay");
     Replace::State.check(&path).expect("a state may go");
     let mut bytes = fs::read(&path).expect("a state");
     bytes[8] = 9;
     fs::write(&text, &bytes).expect("a file");
-    let slip = Saved::read(&text, &config).expect_err("another format").to_string();
+    let slip = SavedState::read(&text, &config).expect_err("another format").to_string();
     assert!(slip.contains("format 9"), "{slip}");
 }
 
@@ -237,7 +237,7 @@ fn damage_of_any_byte_and_any_length_is_found() {
             damaged[at] ^= 1 << rng.below(8);
         }
         fs::write(&copy, &damaged).expect("space");
-        let read = Saved::read(&copy, &config);
+        let read = SavedState::read(&copy, &config);
         assert!(
             read.is_err(),
             "seed {seed}, round {round}: a change at {at} of {} bytes",
@@ -320,7 +320,8 @@ fn a_forged_state_is_refused_in_words_or_that_of_a_sound_drive() {
             let _ = header(&copy);
             let pages = victim.contents().pages();
             IS_HERE.set(true);
-            let loaded = Saved::read(&copy, &config).and_then(|saved| saved.restore(&mut victim));
+            let loaded =
+                SavedState::read(&copy, &config).and_then(|saved| saved.restore(&mut victim));
             IS_HERE.set(false);
             assert_eq!(PANICS.load(Ordering::Relaxed), 0, "{name}, seed {seed}");
             match loaded {
@@ -350,7 +351,7 @@ fn a_pipe_a_socket_and_a_folder_are_no_states() {
     for (path, words) in
         [(path, "a pipe"), (socket, "a socket"), (dir.path().to_owned(), "a directory")]
     {
-        let slip = Saved::read(&path, &config).expect_err("no file").to_string();
+        let slip = SavedState::read(&path, &config).expect_err("no file").to_string();
         assert!(slip.contains(words) && slip.contains("regular file"), "{slip}");
         assert_eq!(header(&path).expect_err("no file").to_string(), slip);
         assert!(matches!(Replace::State.check(&path), Err(FileFault::Exists)));

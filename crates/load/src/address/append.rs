@@ -14,7 +14,7 @@ const DEALLOCATION_BYTES_MAX: u64 = 1 << 30;
 
 /// A command of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum AppendStep {
     /// Write a block under a placement handle, 0 for none: offset, length, handle.
     Write(u64, u32, u8),
     /// Deallocate: offset, length.
@@ -69,9 +69,9 @@ impl Appends {
 
     /// The next command; a write has this length, or less at the end of its zone.
     #[inline]
-    pub(crate) fn next_step(&mut self, len: u32) -> Step {
+    pub(crate) fn next_step(&mut self, len: u32) -> AppendStep {
         if let Some((offset, len)) = self.deallocation() {
-            return Step::Deallocate(offset, len);
+            return AppendStep::Deallocate(offset, len);
         }
         let index = self.rng.below(self.streams.len() as u64) as usize;
         let zone_bytes = self.append.zone_bytes;
@@ -86,7 +86,7 @@ impl Appends {
             0 => 0,
             handles => (index % usize::from(handles)) as u8,
         };
-        Step::Write(offset, len as u32, handle)
+        AppendStep::Write(offset, len as u32, handle)
     }
 
     /// The part of a range that one command deallocates.

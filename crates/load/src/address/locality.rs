@@ -46,7 +46,6 @@ impl Locality {
     }
 
     /// The name of the trace.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -100,7 +100,6 @@ impl OnePass {
 
 /// The y of the module's text, from alpha = y / (1 - e^(-y)): e^(-y) is the valid share of the
 /// oldest part, and alpha / y the write amplification. Zero without spare.
-#[must_use]
 pub fn decay(alpha: f64) -> f64 {
     // The right side grows with y, and y < alpha.
     let (mut low, mut high) = (0.0, alpha.max(0.0));

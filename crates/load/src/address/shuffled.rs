@@ -6,13 +6,13 @@ use super::grid::Grid;
 
 /// State of the order.
 #[derive(Clone, Debug)]
-pub struct Shuffled {
+pub struct ShuffledOrder {
     grid: Grid,
     permutation: Permutation,
     next: u64,
 }
 
-impl Shuffled {
+impl ShuffledOrder {
     pub(super) fn new(grid: Grid, mut rng: Rng) -> Self {
         Self { grid, permutation: Permutation::new(grid.steps, &mut rng), next: 0 }
     }

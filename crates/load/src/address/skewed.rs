@@ -34,7 +34,7 @@ impl Ranks {
 
 /// State of the order.
 #[derive(Clone, Debug)]
-pub struct Skewed {
+pub struct SkewedOrder {
     rng: Rng,
     grid: Grid,
     ranks: Ranks,
@@ -42,7 +42,7 @@ pub struct Skewed {
     places: Option<Permutation>,
 }
 
-impl Skewed {
+impl SkewedOrder {
     /// `layout_seed` decides the places, which all workers share.
     pub(super) fn new(
         grid: Grid,

@@ -6,7 +6,6 @@ use crate::pacing::Pacing;
 use crate::spec::{AfterText, JobText, MixText, OpText, WorkloadFile};
 
 /// The job file, and each key that fio has no option for, with the reason.
-#[must_use]
 pub fn export(file: &WorkloadFile) -> (String, Vec<String>) {
     let mut text =
         "; fio JOB.fio --filename=DEVICE\n[global]\nioengine=io_uring\ndirect=1\n".to_owned();

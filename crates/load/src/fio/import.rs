@@ -26,7 +26,7 @@ impl Default for Context<'_> {
 
 /// A workload file and the options that are not in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Imported {
+pub struct FioImport {
     /// The workload.
     pub file: WorkloadFile,
     /// Differences to fio, each with its reason; the last line names the options without an effect.
@@ -38,11 +38,11 @@ pub struct Imported {
 /// # Errors
 /// [`FioError`] with line or job, option, value and rule: for text that is no job file, and for loads that no workload
 /// file can describe.
-pub fn import(text: &str, context: &Context<'_>) -> Result<Imported, FioError> {
+pub fn import(text: &str, context: &Context<'_>) -> Result<FioImport, FioError> {
     let sections = ini::jobs(text, context.variables)?;
     let drives = Drives::of(&sections);
     drives.check(context.drive)?;
-    let mut gathered = Gathered::default();
+    let mut gathered = WorkloadDraft::default();
     for section in sections {
         gathered.add(section, &drives, context.drive)?;
     }
@@ -111,7 +111,7 @@ fn drives(section: &Section) -> Vec<String> {
 
 /// The workload so far.
 #[derive(Default)]
-struct Gathered {
+struct WorkloadDraft {
     file: WorkloadFile,
     remarks: Vec<String>,
     /// Options without an effect, each once.
@@ -125,7 +125,7 @@ struct Gathered {
     ends_all: Option<String>,
 }
 
-impl Gathered {
+impl WorkloadDraft {
     fn add(
         &mut self,
         mut section: Section,
@@ -185,7 +185,7 @@ impl Gathered {
         Ok(after)
     }
 
-    fn finish(mut self) -> Result<Imported, FioError> {
+    fn finish(mut self) -> Result<FioImport, FioError> {
         if self.file.job.is_empty() {
             return Err(FioError::Empty);
         }
@@ -197,7 +197,7 @@ impl Gathered {
             let words = self.harmless.join(", ");
             self.remarks.push(format!("without an effect on the commands here: {words}"));
         }
-        Ok(Imported { file: self.file, not_carried: self.remarks })
+        Ok(FioImport { file: self.file, not_carried: self.remarks })
     }
 }
 

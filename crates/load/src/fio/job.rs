@@ -5,7 +5,7 @@ use base::{Bytes, Nanos};
 use super::FioError;
 use super::ini::Section;
 use super::options::{self, VERIFY};
-use super::pattern::{self, Asked};
+use super::pattern::{self, OrderOptions};
 use super::values::{Kind, Units, for_kind, is_set, nanos, range, split};
 use crate::order::Order;
 use crate::spec::{JobText, MixText, OpText};
@@ -370,7 +370,7 @@ impl Job {
             }
         };
         let block = job.block.as_deref().filter(|_| job.align.is_none());
-        let asked = Asked {
+        let asked = OrderOptions {
             is_random: kinds.is_random,
             distribution: self.section.take("random_distribution"),
             percentage_random: self.section.take("percentage_random"),

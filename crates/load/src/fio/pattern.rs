@@ -4,7 +4,7 @@ use super::values::Units;
 
 /// The options that decide the order.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct OrderOptions {
     /// Whether `rw` is one of the random kinds.
     pub(super) is_random: bool,
     pub(super) distribution: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Asked {
 
 /// The pattern and the remarks about it; an error is key, value and rule.
 pub(super) fn pattern(
-    asked: &Asked,
+    asked: &OrderOptions,
 ) -> Result<(String, Vec<String>), (&'static str, String, String)> {
     if let Some((stride, zone)) = asked.stride {
         return strided(asked, stride, zone);
@@ -53,7 +53,7 @@ pub(super) fn pattern(
 }
 
 /// fio marks what it has drawn (its random map), so that a job meets every block once.
-fn uniform(asked: &Asked) -> (String, Vec<String>) {
+fn uniform(asked: &OrderOptions) -> (String, Vec<String>) {
     if asked.without_map {
         return ("uniform".to_owned(), Vec::new());
     }
@@ -72,7 +72,7 @@ fn uniform(asked: &Asked) -> (String, Vec<String>) {
 }
 
 fn strided(
-    asked: &Asked,
+    asked: &OrderOptions,
     stride: u64,
     zone: u64,
 ) -> Result<(String, Vec<String>), (&'static str, String, String)> {

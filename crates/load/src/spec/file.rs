@@ -114,7 +114,6 @@ pub enum AfterText {
 
 impl AfterText {
     /// Their names.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         match self {
             Self::One(name) => std::slice::from_ref(name),
@@ -159,13 +158,13 @@ pub struct MixText {
 fn rate<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected a rate such as 1000 or \"poisson:20k\"")]
-    enum Written {
+    enum RateForm {
         Number(u64),
         Text(String),
     }
-    Ok(Some(match Written::deserialize(reader)? {
-        Written::Number(number) => number.to_string(),
-        Written::Text(text) => text,
+    Ok(Some(match RateForm::deserialize(reader)? {
+        RateForm::Number(number) => number.to_string(),
+        RateForm::Text(text) => text,
     }))
 }
 

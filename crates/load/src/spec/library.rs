@@ -13,7 +13,6 @@ pub const BUILT_IN: [(&str, &str); 8] = [
 ];
 
 /// The text of a built-in workload; `None` if there is none of this name.
-#[must_use]
 pub fn built_in(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

@@ -21,7 +21,7 @@ pub const ALL: &str = "all";
 
 /// The place of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WorkloadSite {
     /// Length of the tested span, from LBA 0.
     pub span_bytes: u64,
     /// The most commands that may be outstanding.
@@ -35,7 +35,7 @@ impl WorkloadFile {
     ///
     /// # Errors
     /// [`SpecError`] with the first value that is impossible or contradicts another.
-    pub fn jobs(&self, place: &Place) -> Result<Jobs, SpecError> {
+    pub fn jobs(&self, place: &WorkloadSite) -> Result<Jobs, SpecError> {
         self.check_names()?;
         let duration = self.duration.as_ref().map(|text| time("duration", text)).transpose()?;
         let jobs = self.job.iter().map(|(name, text)| {
@@ -76,7 +76,7 @@ impl WorkloadFile {
     }
 
     /// Gives paced jobs that name no depth an equal share of the depth that the others leave.
-    fn share_depth(&self, jobs: &mut Jobs, place: &Place) {
+    fn share_depth(&self, jobs: &mut Jobs, place: &WorkloadSite) {
         let names_one =
             |job: &JobSpec| self.job.get(&job.name).is_some_and(|text| text.queue_depth.is_some());
         let depth = |job: &JobSpec| if names_one(job) { job.workload.queue_depth } else { 0 };
@@ -94,7 +94,7 @@ impl WorkloadFile {
 struct Reader<'a> {
     name: &'a str,
     text: &'a JobText,
-    place: &'a Place,
+    place: &'a WorkloadSite,
     all: &'a WorkloadFile,
 }
 

@@ -25,13 +25,11 @@ impl ExportFormat {
     pub const ALL: [Self; 3] = [Self::Iolog, Self::Msr, Self::Blkparse];
 
     /// Whether its streams have their own addresses, like the disks of MSR.
-    #[must_use]
     pub const fn has_volumes(self) -> bool {
         matches!(self, Self::Msr)
     }
 
     /// The word on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Iolog => "iolog",
@@ -64,7 +62,7 @@ trait RecordFormat {
 
 /// Counts of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportCounts {
     /// I/Os written.
     pub ios: u64,
     /// I/Os that the format cannot express.
@@ -80,7 +78,7 @@ pub fn export(
     format: ExportFormat,
     out: &mut dyn Write,
     what: &str,
-) -> Result<Exported, TraceError> {
+) -> Result<ExportCounts, TraceError> {
     // The time of the first record is known once it was read.
     let mut next = source.next_record()?;
     let mut lines: Box<dyn RecordFormat> = match format {
@@ -88,7 +86,7 @@ pub fn export(
         ExportFormat::Msr => Box::new(msr::Msr::new(&source.info())),
         ExportFormat::Blkparse => Box::new(blkparse::Blkparse { sequence: 0 }),
     };
-    let mut exported = Exported { ios: 0, not_expressible: 0 };
+    let mut exported = ExportCounts { ios: 0, not_expressible: 0 };
     lines.begin(out).map_err(TraceError::write(what))?;
     while let Some(record) = next {
         if lines.record(&record, out).map_err(TraceError::write(what))? {

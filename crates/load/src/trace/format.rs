@@ -26,10 +26,10 @@ pub(in crate::trace) use about::Reader;
 pub use csv::CsvSpec;
 pub use detect::detect;
 pub use options::{Event, FormatOptions, WaitUnit};
-pub use parts::fields::Fault;
+pub use parts::fields::FieldFault;
 pub use parts::lines::LineSource;
 pub use parts::time::TimeUnit;
-pub use raw::{LineFormat, Parsed, Raw, RawSource};
+pub use raw::{LineContent, LineFormat, Raw, RawSource};
 pub use sets::VscsiSource;
 pub use tools::BlktraceSource;
 
@@ -58,13 +58,11 @@ impl Format {
     }
 
     /// The word on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
     /// Whether the user must name its columns ([`CsvSpec`]).
-    #[must_use]
     pub fn needs_columns(self) -> bool {
         matches!(self.0.reader, Reader::Columns(_))
     }
@@ -152,13 +150,11 @@ impl Format {
 
     /// The parser of a text format, or `None` if the format is binary, or the user named no
     /// columns.
-    #[must_use]
     pub fn lines(self, options: &FormatOptions) -> Option<Box<dyn LineFormat>> {
+        let unit = self.time_unit(options).unwrap_or(TimeUnit::Nanoseconds);
         match self.0.reader {
-            Reader::Lines(parser) => {
-                let unit = self.time_unit(options).unwrap_or(TimeUnit::Nanoseconds);
-                Some(parser(options, unit))
-            }
+            Reader::Lines(parser) => Some(parser(options, unit)),
+            Reader::Parser(parser) => Some(Box::new(move |line: &[u8]| parser(line, unit))),
             Reader::Columns(parser) => Some(parser(options.csv.clone()?)),
             Reader::Raw(_) | Reader::Ordered(_) => None,
         }

@@ -60,12 +60,12 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, T
     let (raw, what) = match format.reader() {
         Reader::Ordered(open) => return Ok(chosen(open(input)?, &options.streams)),
         Reader::Raw(open) => open(input, format_options)?,
-        Reader::Lines(_) | Reader::Columns(_) => {
+        Reader::Lines(_) | Reader::Parser(_) | Reader::Columns(_) => {
             (lines(format, input.whole, &input.what, &options)?, input.what)
         }
     };
     let source = format!("{what}, {}", format.name());
-    let mut ordered = Ordered::new(raw, source, options.streams.clone());
+    let mut ordered = OrderedRecords::new(raw, source, options.streams.clone());
     ordered.addresses = format.addresses(format_options);
     ordered.time_unit = format.time_unit(format_options);
     ordered.clock.counter_ns = format.counter_ns(format_options);
@@ -94,11 +94,11 @@ pub(super) fn chosen(source: Box<dyn Source>, streams: &StreamSet) -> Box<dyn So
     if streams.is_all() {
         return source;
     }
-    Box::new(Chosen { source, streams: streams.clone(), left_out: 0 })
+    Box::new(StreamChoice { source, streams: streams.clone(), left_out: 0 })
 }
 
 /// Records in order of time, with time from the first one and queue depths.
-pub struct Ordered {
+pub struct OrderedRecords {
     clock: Clock,
     source: String,
     origin: Origin,
@@ -120,9 +120,8 @@ pub struct Ordered {
     other_devices: u64,
 }
 
-impl Ordered {
+impl OrderedRecords {
     /// Sorts the I/Os of `raw`, limited to those of `streams`; `source` describes the trace.
-    #[must_use]
     pub fn new(raw: Box<dyn RawSource>, source: String, streams: StreamSet) -> Self {
         Self {
             clock: Clock::new(raw, None),
@@ -189,7 +188,7 @@ impl Ordered {
     }
 }
 
-impl Source for Ordered {
+impl Source for OrderedRecords {
     fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
         if !self.ended && self.next + WINDOW >= self.window.len() {
             self.refill()?;
@@ -251,13 +250,13 @@ impl Depth {
 }
 
 /// Some of the streams of a trace.
-struct Chosen {
+struct StreamChoice {
     source: Box<dyn Source>,
     streams: StreamSet,
     left_out: u64,
 }
 
-impl Source for Chosen {
+impl Source for StreamChoice {
     fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
         while let Some(record) = self.source.next_record()? {
             if self.streams.takes(record.stream) {

@@ -43,7 +43,7 @@ impl Input {
         let (mut head, mut whole) = read_ahead(bytes, &what)?;
         let packed = head.starts_with(&GZIP);
         if packed {
-            (head, whole) = read_ahead(Box::new(Unpacked(MultiGzDecoder::new(whole))), &what)?;
+            (head, whole) = read_ahead(Box::new(GzipReader(MultiGzDecoder::new(whole))), &what)?;
         }
         Ok(Self { path: path.to_owned(), what, head, whole, packed })
     }
@@ -59,9 +59,9 @@ fn read_ahead(mut bytes: BoxedInput, what: &str) -> Result<(Vec<u8>, BoxedInput)
 }
 
 /// Unpacks gzip, member by member, in constant memory; its errors name their subject.
-struct Unpacked(MultiGzDecoder<BoxedInput>);
+struct GzipReader(MultiGzDecoder<BoxedInput>);
 
-impl Read for Unpacked {
+impl Read for GzipReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.0.read(buffer).map_err(|error| {
             Error::new(error.kind(), format!("its gzip data is damaged or cut off: {error}"))

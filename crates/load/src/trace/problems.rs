@@ -60,13 +60,11 @@ impl Problems {
     }
 
     /// Whether there was no problem.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sentences().is_empty()
     }
 
     /// One sentence for each kind of problem.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         for bad in &self.first_bad_lines {

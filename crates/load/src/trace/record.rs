@@ -46,7 +46,6 @@ impl Flags {
     pub const ALL: Self = Self(31);
 
     /// Whether all bits of `other` are set.
-    #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -74,7 +73,6 @@ impl BitOrAssign for Flags {
 
 impl Record {
     /// A record at a time, with only the facts that every format has.
-    #[must_use]
     pub const fn new(issue_ns: u64, op: OpKind, offset: u64, len: u32) -> Self {
         Self {
             issue_ns,
@@ -89,13 +87,11 @@ impl Record {
     }
 
     /// The byte after the last one.
-    #[must_use]
     pub const fn end(&self) -> u64 {
         self.offset.saturating_add(self.len as u64)
     }
 
     /// Whether data moves: a read or a write.
-    #[must_use]
     pub const fn moves_data(&self) -> bool {
         matches!(self.op, OpKind::Read | OpKind::Write)
     }

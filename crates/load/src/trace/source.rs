@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::streams::{Addresses, Volume};
-use super::synth::Published;
+use super::synth::TraceTotals;
 use super::{Problems, Record, TraceError};
 
 /// Origin of a trace.
@@ -21,7 +21,6 @@ pub enum Origin {
 
 impl Origin {
     /// The word in every display of a trace.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
@@ -59,7 +58,7 @@ pub struct TraceInfo {
     pub warnings: Vec<String>,
     /// The target totals of a synthesised trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published: Option<Published>,
+    pub published: Option<TraceTotals>,
 }
 
 /// A stream of records in the order of issue.

@@ -117,7 +117,6 @@ impl TraceStats {
     }
 
     /// The figures so far.
-    #[must_use]
     pub fn summary(&self) -> Summary {
         let [reads, writes, flushes, deallocates] = self.kinds;
         let data_ios = reads.ios + writes.ios;

@@ -63,19 +63,16 @@ pub struct StreamSet(BTreeSet<u32>);
 
 impl StreamSet {
     /// Whether I/Os of this stream are selected.
-    #[must_use]
     pub fn takes(&self, stream: u32) -> bool {
         self.0.is_empty() || self.0.contains(&stream)
     }
 
     /// Whether all streams are selected.
-    #[must_use]
     pub fn is_all(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The numbers, as text for messages.
-    #[must_use]
     pub fn list(&self) -> String {
         self.0.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
     }
@@ -177,7 +174,6 @@ pub fn side_by_side(mut volumes: Vec<Volume>, what: &str) -> Result<Vec<Volume>,
 }
 
 /// The byte after the last one of volumes that lie side by side.
-#[must_use]
 pub fn span_bytes(volumes: &[Volume]) -> u64 {
     let ends = volumes.iter().map(|volume| volume.first_byte.saturating_add(volume.end_bytes));
     ends.max().unwrap_or(0)

@@ -26,7 +26,7 @@ use app::App;
 use burst::Bursts;
 use plan::{PhasePlan, Plan};
 
-pub use scenario::{AppSpec, PhaseSpec, Published, Scenario, built_in};
+pub use scenario::{AppSpec, PhaseSpec, Scenario, TraceTotals, built_in};
 
 /// Share of the commands within a burst from the second program.
 const COMPANION: (u64, u64) = (1, 4);
@@ -82,7 +82,6 @@ impl Synth {
     }
 
     /// Number of I/Os of the whole trace.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }

@@ -12,7 +12,7 @@ use base::OpKind;
 use load::trace::format::{
     BlktraceSource, BoxedInput, Event, Format, FormatOptions, HEAD_BYTES, WaitUnit, detect,
 };
-use load::trace::import::{Ordered, lines};
+use load::trace::import::{OrderedRecords, lines};
 use load::trace::{Flags, ImportOptions, Problems, Record, Source, StreamSet, TraceError, import};
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn read_with(format: &str, text: &str, options: &ImportOptions) -> (Vec<Record>,
     let format: Format = format.parse().unwrap();
     assert_eq!(detected(text.as_bytes()), format);
     let raw = lines(format, input(text.as_bytes()), "memory", options).unwrap();
-    let mut source = Ordered::new(raw, String::new(), StreamSet::default());
+    let mut source = OrderedRecords::new(raw, String::new(), StreamSet::default());
     let records = all(&mut source).unwrap();
     (records, source.problems())
 }
@@ -386,7 +386,7 @@ fn as_version_8_big_endian(v7: &[u8]) -> Vec<u8> {
 fn blktrace(files: &[&[u8]]) -> (Vec<Record>, Problems) {
     let files = files.iter().map(|bytes| ("memory".to_owned(), input(bytes))).collect();
     let raw = BlktraceSource::new(files, Event::Queue).unwrap();
-    let mut source = Ordered::new(Box::new(raw), String::new(), StreamSet::default());
+    let mut source = OrderedRecords::new(Box::new(raw), String::new(), StreamSet::default());
     let records = all(&mut source).unwrap();
     (records, source.problems())
 }
@@ -553,7 +553,7 @@ fn read_as_every_format(bytes: &[u8]) {
         let options =
             ImportOptions { format: Some(format), format_options, ..ImportOptions::default() };
         let Ok(raw) = lines(format, input(bytes), "memory", &options) else { continue };
-        let mut source = Ordered::new(raw, String::new(), StreamSet::default());
+        let mut source = OrderedRecords::new(raw, String::new(), StreamSet::default());
         let records = all(&mut source).unwrap();
         assert!(records.is_sorted_by_key(|record| record.issue_ns));
         assert!(records.iter().all(|record| record.end() <= i64::MAX as u64));

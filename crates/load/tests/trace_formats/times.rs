@@ -1,7 +1,7 @@
 //! Units of time: given, or doubted.
 
 use load::trace::format::{Format, FormatOptions, TimeUnit};
-use load::trace::import::{Ordered, lines};
+use load::trace::import::{OrderedRecords, lines};
 use load::trace::{ImportOptions, Source, StreamSet, import};
 
 use super::{all, file_with, input};
@@ -14,7 +14,7 @@ fn a_unit_of_time_may_be_told() {
         let options = ImportOptions { format_options, ..ImportOptions::default() };
         let raw =
             lines(format.parse().unwrap(), input(text.as_bytes()), "memory", &options).unwrap();
-        let mut source = Ordered::new(raw, String::new(), StreamSet::default());
+        let mut source = OrderedRecords::new(raw, String::new(), StreamSet::default());
         all(&mut source).unwrap().iter().map(|record| record.issue_ns).collect::<Vec<_>>()
     };
     let alibaba = "1,R,0,4096,1577808144360\n1,R,0,4096,1577808144361\n";

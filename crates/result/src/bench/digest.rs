@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::Identity;
 use serde::{Deserialize, Serialize};
 
-use super::{FigureMark, Found, LibraryRun};
+use super::{FigureMark, LibraryRun, RunCandidate};
 use crate::report::{RunView, packed, view};
 use crate::store::RunDir;
 
@@ -38,7 +38,7 @@ impl Digest {
     ///
     /// # Errors
     /// The obstacle in words, without the path of the library: readers of the Bench see it.
-    pub fn of(found: &Found) -> Result<Self, String> {
+    pub fn of(found: &RunCandidate) -> Result<Self, String> {
         if let Some(obstacle) = &found.obstacle {
             return Err(obstacle.clone());
         }

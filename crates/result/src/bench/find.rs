@@ -16,7 +16,7 @@ const FILES: [(&str, u64); 3] =
 
 /// A directory that looks like a run.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct RunCandidate {
     /// Name of the directory.
     pub name: String,
     /// The directory.
@@ -32,7 +32,7 @@ pub struct Found {
 ///
 /// # Errors
 /// If the library cannot be read.
-pub fn scan(library: &Path) -> Result<Vec<Found>, StoreError> {
+pub fn scan(library: &Path) -> Result<Vec<RunCandidate>, StoreError> {
     let entries = match fs::read_dir(library) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(StoreError::io("read the library", library))?,
@@ -49,8 +49,7 @@ pub fn scan(library: &Path) -> Result<Vec<Found>, StoreError> {
 }
 
 /// The run in a directory, or `None` if it has no file of a run.
-#[must_use]
-pub fn scan_one(path: &Path) -> Option<Found> {
+pub fn scan_one(path: &Path) -> Option<RunCandidate> {
     let files = FILES.map(|(file, _)| fs::metadata(path.join(file)).ok());
     if files.iter().all(Option::is_none) {
         return None;
@@ -58,15 +57,15 @@ pub fn scan_one(path: &Path) -> Option<Found> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let stamps: Vec<_> = files.iter().map(|file| file.as_ref().map(stamp)).collect();
     let stamp = serde_json::to_string(&stamps).unwrap_or_default();
-    Some(Found { obstacle: obstacle(&files), name, path: path.to_owned(), stamp })
+    Some(RunCandidate { obstacle: obstacle(&files), name, path: path.to_owned(), stamp })
 }
 
-fn with_plain_name(found: Found) -> Found {
+fn with_plain_name(found: RunCandidate) -> RunCandidate {
     if is_run_id(&found.name) {
         return found;
     }
     let words = format!("the name of the directory cannot be that of a run; {RUN_ID_RULE}");
-    Found { obstacle: Some(words), ..found }
+    RunCandidate { obstacle: Some(words), ..found }
 }
 
 /// Size and time of change in ns since the Unix epoch.

@@ -8,7 +8,7 @@ mod place;
 use std::path::Path;
 
 use self::manifest::PAGE_FILE;
-use self::place::Place;
+use self::place::SitePlace;
 use super::small::{small, small_rows};
 use super::{LIBRARY_FILE, Library, PACKED_LIBRARY_FILE, RUNS_FOLDER, packed_name};
 use crate::report::BenchPage;
@@ -38,7 +38,7 @@ pub fn site<E: From<SiteError>>(
     form: SiteForm,
     mut packed: impl FnMut(&str) -> Result<Vec<u8>, E>,
 ) -> Result<SiteReport, E> {
-    let mut place = Place::of(dir)?;
+    let mut place = SitePlace::of(dir)?;
     for run in &library.runs {
         let mut stream = packed(&run.name)?;
         if form == SiteForm::Small {

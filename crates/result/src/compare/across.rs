@@ -29,7 +29,6 @@ impl Across {
     pub const NAMES: [&'static str; 5] = ["spare", "span", "drive", "firmware", "host"];
 
     /// The word of the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
@@ -76,7 +75,9 @@ impl Across {
     ) -> Result<(), NothingInCommon> {
         let refused = |reason: String| Err(NothingInCommon::Across { across: self, reason });
         let test = &a[0].test;
-        if let Some(run) = a.iter().chain(b).find(|run| self.is_no_spare(run)) {
+        if let Some(run) =
+            a.iter().chain(b).find(|run| self == Self::Spare && run.span.base == "bytes")
+        {
             let variant = &run.span.variant;
             return refused(format!(
                 "{} used the first {variant} of its drive, which `--across span` compares",
@@ -102,10 +103,6 @@ impl Across {
             return Ok(());
         }
         refused(format!("A and B of `{test}` also differ in: {}", others.join("; ")))
-    }
-
-    fn is_no_spare(self, run: &Run) -> bool {
-        self == Self::Spare && run.span.base == "bytes"
     }
 }
 

@@ -27,7 +27,6 @@ pub struct Interval {
 
 impl Interval {
     /// Whether the value is one of them.
-    #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -35,7 +34,6 @@ impl Interval {
 
 /// The interval of a mean; `chance` is the probability of a mean beyond each end, or `None` with
 /// fewer than two values.
-#[must_use]
 pub fn mean(values: &[f64], chance: f64, seed: u64) -> Option<Interval> {
     if values.len() < 2 {
         return None;
@@ -53,7 +51,6 @@ pub fn mean(values: &[f64], chance: f64, seed: u64) -> Option<Interval> {
 
 /// The interval of mean `b` less mean `a`; `chance` is the probability of a difference beyond each
 /// end, or `None` with fewer than two values on a side.
-#[must_use]
 pub fn difference_of_means(a: &[f64], b: &[f64], chance: f64, seed: u64) -> Option<Interval> {
     if a.len() < 2 || b.len() < 2 {
         return None;

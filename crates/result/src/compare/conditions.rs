@@ -83,7 +83,6 @@ pub struct Condition {
 
 impl Condition {
     /// The values of a side in words.
-    #[must_use]
     pub fn words(&self, side: &[String]) -> String {
         if self.name == CHECKSUM {
             return "not those of the other side".to_owned();

@@ -12,7 +12,7 @@ const CHANCE: f64 = 0.025;
 
 /// A figure of repeated runs.
 #[derive(Clone, Debug, Serialize)]
-pub struct Repeated {
+pub struct RepeatedFigure {
     /// Name of the metric.
     pub metric: String,
     /// Its values over the runs.
@@ -25,13 +25,12 @@ pub struct Repeated {
 }
 
 /// The figures that all of these runs have, in the order of the catalogue.
-#[must_use]
-pub fn repeated(runs: &[&Run], seed: u64) -> Vec<Repeated> {
+pub fn repeated(runs: &[&Run], seed: u64) -> Vec<RepeatedFigure> {
     let of = |metric: String| {
         let value = |run: &&Run| run.metrics.get(&metric).copied().flatten();
         let values: Vec<f64> = runs.iter().filter_map(value).collect();
         let (interval, marks) = (mean(&values, CHANCE, seed), remarks(runs, &metric));
-        Repeated { values: Values::of(&values), interval, marks, metric }
+        RepeatedFigure { values: Values::of(&values), interval, marks, metric }
     };
     names(runs, &[], &[]).into_iter().map(of).collect()
 }

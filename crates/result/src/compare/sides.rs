@@ -67,7 +67,7 @@ pub enum NothingInCommon {
         /// Tests of B.
         b: Vec<String>,
     },
-    /// The same tests ran, but on other parts of the drives.
+    /// Both sides ran one test on different parts of the drives.
     #[error(
         "A and B have runs of one test on different parts of the drive: A {}, and B {}; \
          `--across {}` compares them",

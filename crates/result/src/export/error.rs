@@ -35,7 +35,6 @@ pub enum ExportError {
 
 impl ExportError {
     /// Whether the call is the mistake, not a file or a disk.
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Store(error) => error.is_usage(),

@@ -5,7 +5,6 @@ use crate::schema::{Run, Table, Verdict};
 
 /// Target, conditions, figures, tables, sentences and the command that repeats the run. Values are
 /// not rounded. Text of the run is escaped: none of it becomes a link, HTML or another table.
-#[must_use]
 pub fn markdown(run: &Run) -> String {
     let simulated = if run.target.is_simulated() { " (simulated)" } else { "" };
     let mut lines = vec![

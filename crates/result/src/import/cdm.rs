@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use base::Bytes;
 use base::text::shortened;
 
-use super::sheet::{Names, Sheet, Step, word};
+use super::sheet::{ImportStep, Names, Sheet, word};
 use super::{ImportError, date, input};
 use crate::schema::Metrics;
 
@@ -100,7 +100,12 @@ impl Texts {
 
     /// `SEQ    1MiB (Q=  8, T= 1):  3549.123 MB/s [   3384.7 IOPS] <  2361.31 us>`; `None` for a test
     /// that was not run.
-    fn step(&mut self, line: &str, load: &Load, section: &Section) -> Result<Option<Step>, String> {
+    fn step(
+        &mut self,
+        line: &str,
+        load: &Load,
+        section: &Section,
+    ) -> Result<Option<ImportStep>, String> {
         let depth = load.number(&["Q=", "QD="])?;
         let threads = load.number(&["T="])?.unwrap_or(1);
         let bytes = load.block_bytes(depth.is_some());
@@ -129,7 +134,7 @@ impl Texts {
         metrics.insert(format!("{name}.latency_ns_mean"), mean_us.map(|us| us * 1_000.0));
         metrics.retain(|_, value| value.is_some());
         let what = shortened(&line.split_whitespace().collect::<Vec<_>>().join(" "));
-        Ok(Some(Step { name, what, metrics, ..Step::default() }))
+        Ok(Some(ImportStep { name, what, metrics, ..ImportStep::default() }))
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -1,33 +1,14 @@
 //! Dates of other programs.
 
+use chrono::{Datelike, NaiveDateTime};
+
 /// `2024/01/06 5:41:48` or `2023-08-08 11:00:00` in ns since the Unix epoch, as if it were in UTC: the
 /// programs do not write their time zone. `None` if it is no date from 1970 to 2200.
 pub(super) fn unix_ns(text: &str) -> Option<u64> {
-    let (date, time) = text.trim().split_once([' ', 'T'])?;
-    let three = |text: &str, separators: [char; 2]| {
-        let parts = text.trim().split(separators).map(|part| part.parse::<u64>().ok());
-        <[u64; 3]>::try_from(parts.collect::<Option<Vec<_>>>()?).ok()
-    };
-    let [year, month, day] = three(date, ['/', '-'])?;
-    let [hour, minute, second] = three(time.trim_end_matches('Z'), [':', ':'])?;
-    let is_one = (1970..=2200).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second < 61;
-    let seconds = days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second;
-    is_one.then(|| seconds * 1_000_000_000)
-}
-
-/// Days from 1970-01-01 to a day, by Hinnant's `days_from_civil`.
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    let year = if month <= 2 { year.saturating_sub(1) } else { year };
-    let (era, of_era) = (year / 400, year % 400);
-    let from_march = (month + 9) % 12;
-    let of_year = (153 * from_march + 2) / 5 + day.saturating_sub(1);
-    let of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
-    (era * 146_097 + of_era).saturating_sub(719_468)
+    let text = text.trim().trim_end_matches('Z').replace('/', "-").replace('T', " ");
+    let time = NaiveDateTime::parse_from_str(&text, "%Y-%m-%d %H:%M:%S").ok()?;
+    let seconds = u64::try_from(time.and_utc().timestamp()).ok()?;
+    (1970..=2200).contains(&time.year()).then_some(seconds * 1_000_000_000)
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ impl Part {
         let mut names = Names::default();
         add_jobs(&mut sheet, jobs, &mut names);
         for (name, logs) in by_series(self.rest) {
-            let series = Series::read(&logs, &options::Shape::default(), &mut sheet.warnings)?;
+            let series = Series::read(&logs, &options::JobShape::default(), &mut sheet.warnings)?;
             add_files(&mut sheet, logs.iter().map(|(_, path)| path));
             sheet.steps.extend(series.map(|series| series.into_step(&names.unique(&name))));
         }

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use base::text::shortened;
 
-use super::sheet::{Names, Sheet, Step, word};
+use super::sheet::{ImportStep, Names, Sheet, word};
 use super::{ImportError, date, input};
 use crate::schema::{Metrics, Table, TableColumn, TableRow};
 
@@ -217,7 +217,7 @@ impl TestResult {
     }
 
     /// The step of a value; `unit_bytes` are those of the unit of a rate of `pts/fio`, if they are known.
-    fn step(&self, name: &str, value: f64, unit_bytes: Option<f64>) -> Step {
+    fn step(&self, name: &str, value: f64, unit_bytes: Option<f64>) -> ImportStep {
         let figure = match (self.scale.as_str(), unit_bytes) {
             ("IOPS", _) => Some(("iops", value)),
             ("MB/s", Some(bytes)) => Some(("mb_per_s", value * bytes / 1e6)),
@@ -226,11 +226,11 @@ impl TestResult {
         };
         let figure = figure.map(|(end, value)| (format!("{name}.{end}"), Some(value)));
         let what = format!("{} {}, {}: {}", self.title, self.version, self.test, self.description);
-        Step {
+        ImportStep {
             name: name.to_owned(),
             what: shortened(&what),
             metrics: figure.into_iter().collect::<Metrics>(),
-            ..Step::default()
+            ..ImportStep::default()
         }
     }
 }

@@ -32,7 +32,7 @@ pub struct Sheet {
     /// Parameters that all steps share.
     pub config: BTreeMap<String, serde_json::Value>,
     /// The measurements, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ImportStep>,
     /// Figures in rows and columns.
     pub tables: Vec<Table>,
     /// Reasons to trust the figures less.
@@ -43,7 +43,6 @@ pub struct Sheet {
 
 impl Sheet {
     /// The refusal of a sheet whose drive has no name.
-    #[must_use]
     pub fn without_name(&self) -> ImportError {
         let files = self.files.join(", ");
         ImportError::Usage(format!("{files}: no name of a drive in it; give one with --drive NAME"))
@@ -52,7 +51,7 @@ impl Sheet {
 
 /// One measurement: it becomes a phase.
 #[derive(Clone, Debug, Default)]
-pub struct Step {
+pub struct ImportStep {
     /// Name of the phase, without a dot.
     pub name: String,
     /// Description of the step.

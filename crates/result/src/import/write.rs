@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use base::{Bytes, Facts, Identity, TargetKind};
 
 use super::sheet::CONDITIONS;
-use super::{IMPORTED, ImportError, Sheet, Step};
+use super::{IMPORTED, ImportError, ImportStep, Sheet};
 use crate::marks::steady::Before;
 use crate::report::GRAPHED_PHASE;
 use crate::rows::PhaseRows;
@@ -162,7 +162,7 @@ fn run_of(sheet: Sheet, call: &Call) -> Result<(Run, Vec<PhaseRows>), ImportErro
 }
 
 /// The main figures of all steps side by side, or `None` if no step has one.
-fn figures_table(steps: &[Step]) -> Option<Table> {
+fn figures_table(steps: &[ImportStep]) -> Option<Table> {
     const COLUMNS: [(&str, &str, &str); 5] = [
         ("commands", "IOPS", "iops"),
         ("rate", "MB/s", "mb_per_s"),
@@ -170,7 +170,7 @@ fn figures_table(steps: &[Step]) -> Option<Table> {
         ("p99", "ns", "latency_ns_p99"),
         ("longest", "ns", "latency_ns_max"),
     ];
-    let row = |(step, name): (&Step, String)| {
+    let row = |(step, name): (&ImportStep, String)| {
         let value = |end: &str| step.metrics.get(&format!("{name}.{end}")).copied().flatten();
         TableRow { values: COLUMNS.map(|(.., end)| value(end)).to_vec(), label: name }
     };
@@ -191,7 +191,7 @@ fn figures_table(steps: &[Step]) -> Option<Table> {
 
 /// The measurements of a step by the beginnings of their figures' names: itself, or its reads and
 /// its writes.
-fn measured(step: &Step) -> Vec<(&Step, String)> {
+fn measured(step: &ImportStep) -> Vec<(&ImportStep, String)> {
     let mut names: Vec<_> =
         step.metrics.keys().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
     names.dedup();
@@ -199,7 +199,7 @@ fn measured(step: &Step) -> Vec<(&Step, String)> {
 }
 
 /// Makes sure that figures can be computed: they add counts in 64 bits.
-fn check(step: &Step) -> Result<(), ImportError> {
+fn check(step: &ImportStep) -> Result<(), ImportError> {
     const SUM_MAX: u128 = 1 << 60;
     let in_bins: u128 = step.rows.latencies.iter().map(|bin| u128::from(bin.count)).sum();
     let too_large = [in_bins, step.ios.into(), step.bytes.into()].into_iter().max() > Some(SUM_MAX);
@@ -244,7 +244,7 @@ fn unknown(sheet: &Sheet, call: &Call) -> Vec<String> {
 
 /// Adds a step as a phase with its figures, and returns its rows. The first load is the one that
 /// pages draw, with the figures of the test `consistency`.
-fn add_step(run: &mut Run, step: Step) -> PhaseRows {
+fn add_step(run: &mut Run, step: ImportStep) -> PhaseRows {
     let has_load = run.phases.iter().any(|phase| phase.name == GRAPHED_PHASE);
     let is_load = step.is_load && !has_load && step.rows.seconds.len() >= ROWS_MIN;
     let step_name = step.name;

@@ -56,7 +56,6 @@ fn judge_load(run: &mut Run, load: usize, rows: &PhaseRows) {
 
 /// Bytes that a phase counts as writes. A single pass into steady state stands for as many writes as
 /// the rule wants: it leaves the blocks that they would leave.
-#[must_use]
 pub fn written(run: &Run, phase: &Phase) -> u64 {
     let is_pass = phase.complete && phase.load.as_ref().is_some_and(|load| load.order == ONE_PASS);
     let of_rule = (SPANS_WRITTEN_MIN * run.span.span_bytes as f64) as u64;
@@ -64,7 +63,6 @@ pub fn written(run: &Run, phase: &Phase) -> u64 {
 }
 
 /// The circumstances of the load at this place.
-#[must_use]
 pub fn circumstances(run: &Run, load: usize) -> Circumstances {
     let before = run.phases[..load].iter().rev().take_while(|it| !it.name.starts_with("purge"));
     let writes = before.filter(|phase| phase.load.as_ref().is_none_or(|it| it.read_percent == 0));

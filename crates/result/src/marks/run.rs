@@ -11,7 +11,6 @@ pub const HOST_BUSY_SHARE_MIN: f64 = 0.95;
 
 /// The marks of these figures by the run around them; a figure that has a mark of a kind already
 /// gets no other one.
-#[must_use]
 pub fn marks(run: &Run, metrics: &Metrics, marks: &[Mark]) -> Vec<Mark> {
     let part = part(run);
     let of_metric = |(metric, value): (&String, &Option<f64>)| {
@@ -27,7 +26,6 @@ pub fn marks(run: &Run, metrics: &Metrics, marks: &[Mark]) -> Vec<Mark> {
 
 /// Indices of the phases behind `<test>.<step>.<figure>`: those of the step in every round. None
 /// for a figure of the whole run.
-#[must_use]
 pub fn phases_of(phases: &[Phase], metric: &str) -> Vec<usize> {
     let step = metric.split('.').nth(1).unwrap_or_default();
     let is_of = |phase: &Phase| {
@@ -38,7 +36,6 @@ pub fn phases_of(phases: &[Phase], metric: &str) -> Vec<usize> {
 }
 
 /// The sentences about figures that are complete, and one in place of the others.
-#[must_use]
 pub fn findings(findings: Vec<Finding>, marks: &[Mark]) -> Vec<Finding> {
     let of = |metric: &str| {
         let is_it = |mark: &&Mark| mark.metric == metric && mark.kind == MarkKind::Interrupted;

@@ -36,7 +36,6 @@ impl Before {
 }
 
 /// The reason why a drive was not in steady state over these rows, or `None` if it was.
-#[must_use]
 pub fn obstacle(rows: &[SecondRow], before: Before) -> Option<String> {
     if written(rows) == 0 && rows.iter().any(|row| row.ios[OpKind::Read.index()] > 0) {
         return None;
@@ -49,7 +48,6 @@ pub fn obstacle(rows: &[SecondRow], before: Before) -> Option<String> {
 
 /// The reason why no part of a drive's past can be steady: over all these phases it never cleaned up,
 /// or it tells nothing and wrote too little, together with what was before. `None` if there is none.
-#[must_use]
 pub fn obstacle_of_past(phases: &[&[SecondRow]], before: Before) -> Option<String> {
     if phases.iter().any(|rows| cleaning_start(rows).is_some()) {
         return None;
@@ -62,7 +60,6 @@ pub fn obstacle_of_past(phases: &[&[SecondRow]], before: Before) -> Option<Strin
 
 /// The first second from which on cleaning is seen; `None` without it, and for a drive that tells
 /// nothing.
-#[must_use]
 pub fn cleaning_start(rows: &[SecondRow]) -> Option<u32> {
     rows.iter().find(|row| row.telemetry.is_some_and(|it| cleans(&it))).map(|row| row.second)
 }

@@ -34,7 +34,6 @@ pub enum Unit {
 
 impl Unit {
     /// The unit in the documentation.
-    #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Iops => "IOPS",

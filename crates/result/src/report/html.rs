@@ -108,7 +108,7 @@ impl Page {
     /// # Errors
     /// If the report contains a value that JSON cannot represent.
     pub fn with(&self, report: &Report) -> Result<String, ReportError> {
-        let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", packed_text(report)?);
+        let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", BASE64.encode(packed(report)?));
         Ok(self.text.replacen(&placeholder(), &data, 1))
     }
 }
@@ -162,12 +162,6 @@ pub(crate) fn packed(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Erro
     let mut stream = ZlibEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut stream, value)?;
     stream.finish().map_err(serde_json::Error::io)
-}
-
-/// A packed report in base64: no text in it (a drive's name, a path) can end the script element or open a
-/// comment.
-fn packed_text(report: &Report) -> Result<String, serde_json::Error> {
-    Ok(BASE64.encode(packed(report)?))
 }
 
 #[cfg(test)]

@@ -63,7 +63,6 @@ impl Parts {
     /// The mean share of them that was busy, row by row; `None` in a row without telemetry. Empty
     /// if nothing is known. A series of zeros counts as unknown, because earlier versions did not
     /// count all parts.
-    #[must_use]
     pub fn shares(
         &self,
         rows: &[&SecondRow],
@@ -79,7 +78,6 @@ impl Parts {
 
     /// The mean share of them that was busy over all rows with telemetry; `None` if nothing is
     /// known.
-    #[must_use]
     pub fn share(&self, rows: &[SecondRow], details: &BTreeMap<String, String>) -> Option<f64> {
         let told = rows.iter().filter(|row| row.telemetry.is_some());
         let busy_ns = told.clone().filter_map(|row| self.busy_ns(row)).sum();

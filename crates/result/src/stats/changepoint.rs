@@ -73,7 +73,6 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of a series of rates, which must not be negative.
-    #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let mut regimes = regimes(values);
         let settled = steady_start(values, &regimes);
@@ -88,7 +87,6 @@ impl Shape {
     }
 
     /// Mean of the series from the start of a regime to the end; `None` if no regime begins there.
-    #[must_use]
     pub fn level_from(&self, start: usize) -> Option<f64> {
         let from = self.regimes.iter().position(|regime| regime.values.start == start)?;
         let (sum, length) =
@@ -101,7 +99,6 @@ impl Shape {
 }
 
 /// Cuts a series of rates into parts of one level each.
-#[must_use]
 pub fn regimes(values: &[f64]) -> Vec<Regime> {
     if values.len() < VALUES_MIN {
         return Vec::new();

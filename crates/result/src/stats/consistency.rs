@@ -85,7 +85,6 @@ pub struct Circumstances {
 
 /// The name of the figure of a drive that was not in steady state in place of a steady one, or `None`
 /// if the figure is not steady or has no counterpart.
-#[must_use]
 pub fn fresh_name(steady: &str) -> Option<String> {
     let counterpart = |(begin, other): &(&str, &str)| {
         steady.strip_prefix(begin).map(|end| format!("{other}{end}"))
@@ -98,7 +97,6 @@ impl Consistency {
     /// reached or not: [`Consistency::judged`] decides. `steady_from_s` is the expected start of
     /// steady state ([`STEADY_FROM_S`] by default). A run too short for it gets a window at its own
     /// end, and a warning.
-    #[must_use]
     pub fn of(rows: &PhaseRows, steady_from_s: u32) -> Self {
         let (steady_from_s, warning) = steady_window(&rows.seconds, steady_from_s);
         let (mut metrics, mut marks) = (Metrics::new(), Vec::new());
@@ -123,7 +121,7 @@ impl Consistency {
         Self { metrics, marks, warnings, steady_from_s, steady_commands, shape, unsteady, is_moved }
     }
 
-    /// The same figures under the names that they may have: those of a drive that was not in steady
+    /// The figures under the names that they may have: those of a drive that was not in steady
     /// state go to their counterparts, and the steady ones are unknown, with a mark of the reason.
     /// `rows` are those of [`Consistency::of`].
     #[must_use]
@@ -157,7 +155,7 @@ impl Consistency {
         obstacle(window, circumstances.before.then(early)).map(Reason::not_steady)
     }
 
-    /// The same, with the use of time by the parts of a drive in steady state. `details` is the
+    /// Adds the use of time by the parts of a drive in steady state. `details` is the
     /// target's description of itself.
     #[must_use]
     pub fn with_busy_shares(
@@ -174,7 +172,6 @@ impl Consistency {
     }
 
     /// A figure by its name; `None` if it is unknown.
-    #[must_use]
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.get(name).copied().flatten()
     }
@@ -199,7 +196,6 @@ pub fn make_fresh(metrics: &mut Metrics, marks: &mut Vec<Mark>, reason: &Reason)
 
 /// The start of steady state by the configuration of a run, in seconds: `steady_from_s` as a
 /// number, or `steady_from` as a number or a time with a unit.
-#[must_use]
 pub fn configured_from_s(run: &Run) -> u32 {
     let value = run.config.get("steady_from_s").or_else(|| run.config.get("steady_from"));
     let number = value.and_then(serde_json::Value::as_f64).map(|s| s.max(0.0) as u32);
@@ -210,14 +206,12 @@ pub fn configured_from_s(run: &Run) -> u32 {
 }
 
 /// IOPS of every second of the steady-state window, in order.
-#[must_use]
 pub fn steady_iops(rows: &PhaseRows, steady_from_s: u32) -> Vec<f64> {
     iops_of(from_second(&rows.seconds, steady_from_s))
 }
 
 /// Start of the steady window: the requested second. A run too short for it has the last 30% of the
 /// run instead, with a sentence about that.
-#[must_use]
 pub fn steady_window(rows: &[SecondRow], steady_from_s: u32) -> (u32, Option<String>) {
     if !from_second(rows, steady_from_s).is_empty() || rows.is_empty() {
         return (steady_from_s, None);

@@ -136,7 +136,6 @@ fn difference(a: &Run, b: &Run, runs: &[&Run]) -> Option<Difference> {
 }
 
 /// The differences between all comparable pairs of these runs, in order.
-#[must_use]
 pub fn differences(runs: &[&Run]) -> Vec<Difference> {
     let later = |index: usize| runs.iter().skip(index + 1);
     let pairs = runs.iter().enumerate().flat_map(|(index, a)| later(index).map(move |b| (a, b)));

@@ -22,7 +22,6 @@ const CAUSE_REACH_SHARE: f64 = 0.05;
 
 /// The findings from the figures of a consistency run, most important first. `rows` are the rows of
 /// the load phase behind `figures`.
-#[must_use]
 pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Finding> {
     let subject = subject(run);
     let sentences = [
@@ -46,7 +45,6 @@ pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Fi
 type Predicate = Option<(&'static str, String)>;
 
 /// Subject of a sentence about a run: `The drive`, `The simulated drive with 25% spare area`.
-#[must_use]
 pub fn subject(run: &Run) -> String {
     let what = match run.target.kind {
         TargetKind::Simulated => "The simulated drive",

@@ -48,7 +48,6 @@ pub struct HealthRow {
 
 impl HealthRow {
     /// Value after minus value before; `None` if one of them is unknown.
-    #[must_use]
     pub fn change(&self) -> Option<i64> {
         self.after?.checked_sub(self.before?)
     }
@@ -74,7 +73,6 @@ const READINGS: [(&str, &str, bool, Reading); 12] = [
 
 impl HealthSummary {
     /// The summary of the record; `None` if the drive reported nothing.
-    #[must_use]
     pub fn of(health: &Health) -> Option<Self> {
         let (before, after) = (health.before.as_ref(), health.after.as_ref());
         let source = before.or(after)?.source.clone();
@@ -165,7 +163,6 @@ fn nand_over_host(before: Option<&HealthSnapshot>, after: Option<&HealthSnapshot
 /// Drives update that counter at their own pace (a Micron 7450 every second, a Solidigm P5520 every
 /// 60 s). Between two updates it stands still while the host writes on, so only the differences
 /// from update to update are of the same time.
-#[must_use]
 pub fn waf_between(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Option<f64> {
     let within = samples.iter().filter(|sample| (from_ns..=until_ns).contains(&sample.at_ns));
     let counts: Vec<(u64, u64)> =
@@ -179,7 +176,6 @@ pub fn waf_between(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Opt
 
 /// The write amplification of a drive that is read only between phases, from the reading before to the one after: both at most
 /// [`BESIDE_NS`] away, and the host wrote enough for counters in GiB. `None` otherwise.
-#[must_use]
 pub fn waf_around(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Option<f64> {
     let before = samples.iter().rfind(|sample| sample.at_ns <= from_ns);
     let after = samples.iter().find(|sample| sample.at_ns >= until_ns);

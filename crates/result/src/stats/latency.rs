@@ -47,7 +47,6 @@ pub const PERCENTILES: [Percentile; 4] = [
 
 impl Percentile {
     /// The share of commands within it.
-    #[must_use]
     pub fn share(self) -> Ratio {
         Ratio::new(self.of.0, self.of.1).unwrap_or(Ratio::ONE)
     }
@@ -63,7 +62,6 @@ pub struct Latencies {
 
 impl Latencies {
     /// The latencies of all kinds of commands over a range of seconds.
-    #[must_use]
     pub fn of(rows: &PhaseRows, seconds: Range<u32>) -> Self {
         let mut histogram = Histogram::new();
         for bin in rows.latencies.iter().filter(|bin| seconds.contains(&bin.second)) {
@@ -78,7 +76,6 @@ impl Latencies {
 
     /// The latencies of one kind of command in a whole phase; the largest is exact if it is also
     /// the largest of all kinds.
-    #[must_use]
     pub fn of_kind(rows: &PhaseRows, op: OpKind) -> Self {
         let histogram = rows.histogram(op, 0..u32::MAX);
         let exact = rows.seconds.iter().filter_map(|row| row.latency_ns_max).max();
@@ -87,46 +84,39 @@ impl Latencies {
     }
 
     /// The latencies of a histogram, such as the lateness of commands.
-    #[must_use]
     pub fn of_histogram(histogram: Histogram) -> Self {
         let max_ns = histogram.max();
         Self { histogram, max_ns }
     }
 
     /// Number of commands.
-    #[must_use]
     pub fn commands(&self) -> u64 {
         self.histogram.count()
     }
 
     /// The distribution.
-    #[must_use]
     pub fn histogram(&self) -> &Histogram {
         &self.histogram
     }
 
     /// The largest, in ns; or `None` if there is no command.
-    #[must_use]
     pub fn max_ns(&self) -> Option<f64> {
         self.max_ns.map(|ns| ns as f64)
     }
 
     /// The mean in ns to within a bin, never above the largest; or `None` if there is no command.
-    #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         self.histogram.mean().map(|mean| self.max_ns().map_or(mean, |max| mean.min(max)))
     }
 
     /// The latency that `share` of the commands stay within, in ns (upper edge of the bin, never
     /// above the largest); or `None` if fewer than ten commands lie beyond it.
-    #[must_use]
     pub fn percentile_ns(&self, share: Ratio) -> Option<f64> {
         self.at_most_max(self.histogram.percentile(share))
     }
 
-    /// The same without a minimum of commands, for a standard that demands the figure; or `None` if
+    /// A percentile without a minimum of commands, for a standard that demands the figure; or `None` if
     /// there is no command.
-    #[must_use]
     pub fn demanded_percentile_ns(&self, share: Ratio) -> Option<f64> {
         self.at_most_max(self.histogram.quantile(share))
     }
@@ -152,7 +142,6 @@ impl Latencies {
 }
 
 /// The mark of a percentile with too few commands.
-#[must_use]
 pub fn too_few(metric: &str, commands: u64) -> Mark {
     Mark {
         metric: metric.to_owned(),
@@ -163,7 +152,6 @@ pub fn too_few(metric: &str, commands: u64) -> Mark {
 }
 
 /// The reason for a missing percentile.
-#[must_use]
 pub fn too_few_words(commands: u64) -> String {
     let digits = if commands < 1_000 { commands.to_string() } else { count(commands as f64) };
     format!("too few commands ({digits})")
@@ -172,7 +160,6 @@ pub fn too_few_words(commands: u64) -> String {
 /// The effects of the end of a phase on its latencies, which are the `metrics` whose names begin
 /// with `prefix`: all are "at least" if commands were cut short, and the longest may belong to a
 /// command that ended late.
-#[must_use]
 pub fn marks_of_end(phase: &Phase, metrics: &Metrics, prefix: &str) -> Vec<Mark> {
     let known = metrics.iter().filter_map(|(name, value)| Some((name, (*value)?)));
     let of_phase = known.filter(|(name, _)| name.starts_with(prefix) && name.contains("latency_"));
@@ -190,7 +177,6 @@ pub fn marks_of_end(phase: &Phase, metrics: &Metrics, prefix: &str) -> Vec<Mark>
 
 /// The marks of the `metrics` of a phase with reads of blocks without data, writes apart; none
 /// without such reads.
-#[must_use]
 pub fn marks_of_unwritten(phase: Option<&Phase>, metrics: &Metrics) -> Vec<Mark> {
     const TIMED: [&str; 5] = ["latency_ns", "mb_per_s", "iops", "busy_time", "service_time"];
     let reads = phase.and_then(|phase| phase.reads_unwritten).unwrap_or_default();

@@ -57,7 +57,6 @@ impl Rate {
 
 impl Mixture {
     /// The two regimes under the mean over `rows`; or `None` if there is one.
-    #[must_use]
     pub fn of(rows: &[SecondRow], rate: Rate) -> Option<Self> {
         let rows = full_intervals(rows);
         let values: Vec<f64> = rows.iter().filter_map(|row| rate.of(row)).collect();
@@ -82,7 +81,6 @@ impl Mixture {
     }
 
     /// Description: both means, and the time of the change.
-    #[must_use]
     pub fn words(&self, rate: Rate) -> String {
         format!(
             "mixes two regimes: {} until {} s, {} from then on",
@@ -93,7 +91,6 @@ impl Mixture {
     }
 
     /// The mark of a mean rate over both.
-    #[must_use]
     pub fn mark(&self, metric: &str, rate: Rate) -> Mark {
         let levels = Some([self.before, self.after]);
         Mark { text: self.words(rate), levels, ..mark_without_levels(metric) }
@@ -107,7 +104,6 @@ fn mark_without_levels(metric: &str) -> Mark {
 }
 
 /// Marks `mean` and the known figures among `others` if the IOPS of `rows` mix two regimes.
-#[must_use]
 pub fn marks(rows: &[SecondRow], metrics: &Metrics, mean: &str, others: &[&str]) -> Vec<Mark> {
     let Some(mixture) = Mixture::of(rows, Rate::Iops) else { return Vec::new() };
     let is_known = |metric: &&str| metrics.get(*metric).is_some_and(Option::is_some);

@@ -38,7 +38,6 @@ pub struct Notice {
 impl Notice {
     /// The effects in the rows of a phase. `is_paced` tells whether the test set the rate of its
     /// commands.
-    #[must_use]
     pub fn of(rows: &PhaseRows, is_paced: bool) -> Self {
         let mut notice = Self { seconds: rows.seconds.len(), ..Self::default() };
         for (lower_ns, bin) in Latencies::of(rows, 0..u32::MAX).histogram().bins() {
@@ -56,7 +55,6 @@ impl Notice {
     }
 
     /// The metrics `notice_waits`, `notice_waited_s` and `notice_slow_seconds_share`.
-    #[must_use]
     pub fn metrics(&self) -> [(&'static str, Option<f64>); 3] {
         let known = self.commands > 0;
         [
@@ -67,7 +65,6 @@ impl Notice {
     }
 
     /// The reason why so few commands and seconds answer nothing, or `None` if they do.
-    #[must_use]
     pub fn obstacle(&self) -> Option<Reason> {
         let is_enough = self.seconds >= SECONDS_MIN && self.commands >= COMMANDS_MIN;
         let commands = if self.commands < 1_000 {
@@ -80,7 +77,6 @@ impl Notice {
     }
 
     /// The answer in plain words; `None` without measurements.
-    #[must_use]
     pub fn finding(&self) -> Option<Finding> {
         if self.commands == 0 {
             return None;
@@ -135,7 +131,6 @@ fn slow_words(waits: u64, share: f64) -> String {
 
 /// Whether the configuration of a run sets the rate of its commands, so that its MB/s do not depend
 /// on the drive.
-#[must_use]
 pub fn is_paced(run: &Run) -> bool {
     let rate = run.config.get("rate").and_then(serde_json::Value::as_str);
     rate.is_some_and(|rate| rate != "max")

@@ -5,7 +5,7 @@ use crate::stats::rates::seconds;
 
 /// The power over some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drawn {
+pub struct PowerDraw {
     /// Mean power over the time with a known power.
     pub mean_w: f64,
     /// Highest reading; for a simulated drive the highest mean of a row.
@@ -15,7 +15,6 @@ pub struct Drawn {
 }
 
 /// Mean power of a row in watts, from the meter or else from the drive; `None` if there is neither.
-#[must_use]
 pub fn watts(row: &SecondRow) -> Option<f64> {
     row.power_uw_mean.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
 }
@@ -27,20 +26,18 @@ fn own_watts(row: &SecondRow) -> Option<f64> {
 }
 
 /// Highest reading of a row in watts.
-#[must_use]
 pub fn watts_max(row: &SecondRow) -> Option<f64> {
     row.power_uw_max.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
 }
 
 /// The power over these rows, or `None` without readings.
-#[must_use]
-pub fn drawn(rows: &[SecondRow]) -> Option<Drawn> {
+pub fn drawn(rows: &[SecondRow]) -> Option<PowerDraw> {
     let known = || rows.iter().filter_map(|row| Some((row, watts(row)?)));
     let known_s: f64 = known().map(|(row, _)| seconds(row.duration_ns)).sum();
     let all_s: f64 = rows.iter().map(|row| seconds(row.duration_ns)).sum();
     let energy_j: f64 = known().map(|(row, watts)| watts * seconds(row.duration_ns)).sum();
     let max_w = rows.iter().filter_map(watts_max).max_by(f64::total_cmp)?;
-    Some(Drawn { mean_w: energy_j / known_s, max_w, known_share: known_s / all_s })
+    Some(PowerDraw { mean_w: energy_j / known_s, max_w, known_share: known_s / all_s })
 }
 
 #[cfg(test)]
@@ -57,7 +54,7 @@ mod tests {
     fn a_mean_weighs_every_row_by_its_length() {
         let rows = [row(1_000_000_000, 2_000_000_000), row(250_000_000, 1_000_000_000)];
         let found = drawn(&rows).unwrap();
-        assert_eq!(found, Drawn { mean_w: 2.4, max_w: 4.0, known_share: 1.0 });
+        assert_eq!(found, PowerDraw { mean_w: 2.4, max_w: 4.0, known_share: 1.0 });
     }
 
     #[test]
@@ -67,7 +64,7 @@ mod tests {
             power_uw_max: Some(4_000_000),
             ..row(1_000_000_000, 7)
         };
-        assert_eq!(drawn(&[read]), Some(Drawn { mean_w: 1.5, max_w: 4.0, known_share: 1.0 }));
+        assert_eq!(drawn(&[read]), Some(PowerDraw { mean_w: 1.5, max_w: 4.0, known_share: 1.0 }));
     }
 
     #[test]
@@ -75,7 +72,7 @@ mod tests {
         let unknown = SecondRow { duration_ns: 1_000_000_000, ..SecondRow::default() };
         let rows = [row(1_000_000_000, 3_000_000_000), unknown.clone(), row(0, 7)];
         let found = drawn(&rows).unwrap();
-        assert_eq!(found, Drawn { mean_w: 3.0, max_w: 3.0, known_share: 0.5 });
+        assert_eq!(found, PowerDraw { mean_w: 3.0, max_w: 3.0, known_share: 0.5 });
         assert_eq!(drawn(&[unknown]), None);
         assert_eq!(watts(&row(1_000_000_000, 0)), None, "a drive without [power] counts nothing");
     }

@@ -5,19 +5,16 @@ use base::OpKind;
 use crate::rows::SecondRow;
 
 /// Seconds in `duration_ns`, as a float.
-#[must_use]
 pub fn seconds(duration_ns: u64) -> f64 {
     duration_ns as f64 / 1e9
 }
 
 /// Completed commands of every kind per second; `None` for an interval of no length.
-#[must_use]
 pub fn iops(row: &SecondRow) -> Option<f64> {
     per_second(row.ios.iter().sum(), row.duration_ns)
 }
 
 /// Decimal megabytes (10^6 bytes) read and written per second; `None` for an interval of no length.
-#[must_use]
 pub fn mb_per_s(row: &SecondRow) -> Option<f64> {
     let moved = [OpKind::Read, OpKind::Write].map(|kind| row.bytes[kind.index()]);
     per_second(moved.iter().sum(), row.duration_ns).map(|rate| rate / 1e6)
@@ -25,7 +22,6 @@ pub fn mb_per_s(row: &SecondRow) -> Option<f64> {
 
 /// Write amplification of an interval, programmed pages / host pages; `None` if it is not known or
 /// the host wrote nothing.
-#[must_use]
 pub fn waf(rows: &[SecondRow]) -> Option<f64> {
     let telemetry = rows.iter().filter_map(|row| row.telemetry.as_ref());
     let (host, programmed) = telemetry.fold((0, 0), |(host, programmed), t| {
@@ -36,7 +32,6 @@ pub fn waf(rows: &[SecondRow]) -> Option<f64> {
 
 /// The rows that count as points of a graph: all except those much shorter than the usual interval.
 /// The last interval of a run may last a few ms, and the rate of a few ms is noise.
-#[must_use]
 pub fn full_intervals(rows: &[SecondRow]) -> Vec<&SecondRow> {
     let mut durations: Vec<u64> = rows.iter().map(|row| row.duration_ns).collect();
     durations.sort_unstable();

@@ -19,22 +19,20 @@ const PURGE: &str = "purge";
 
 /// A run on a drive below full size.
 #[derive(Clone, Copy, Debug)]
-pub struct Scaled<'a> {
+pub struct ScaledRun<'a> {
     scale: Ratio,
     phases: &'a [Phase],
     /// The rows of each phase.
     rows: &'a [PhaseRows],
 }
 
-impl<'a> Scaled<'a> {
+impl<'a> ScaledRun<'a> {
     /// The run with the rows of its phases, or `None` if its target has full size.
-    #[must_use]
     pub fn of(run: &'a Run, rows: &'a [PhaseRows]) -> Option<Self> {
         run.target.scale().map(|scale| Self { scale, phases: &run.phases, rows })
     }
 
     /// Whether the figure holds at full size.
-    #[must_use]
     pub fn keeps(&self, metric: &str) -> bool {
         let mut phases = self.phases_of(metric).into_iter();
         match find(metric).map_or(Scaling::Lost, |row| row.scaling) {
@@ -48,7 +46,6 @@ impl<'a> Scaled<'a> {
     }
 
     /// The marks of the known figures that do not hold.
-    #[must_use]
     pub fn marks(&self, metrics: &Metrics) -> Vec<Mark> {
         let known = metrics.iter().filter(|(_, value)| value.is_some());
         let lost = known.filter(|(metric, _)| !self.keeps(metric));
@@ -64,7 +61,6 @@ impl<'a> Scaled<'a> {
 
     /// The sentences about figures that hold, and one in place of the others. A sentence about a
     /// figure without a value stays: the drive at full size has none either.
-    #[must_use]
     pub fn findings(&self, findings: Vec<Finding>, metrics: &Metrics) -> Vec<Finding> {
         let is_known = |metric: &str| metrics.get(metric).is_some_and(Option::is_some);
         let (lost, mut kept): (Vec<_>, Vec<_>) = findings
@@ -112,7 +108,6 @@ impl<'a> Scaled<'a> {
 }
 
 /// The scale as a condition of figures in a table, or `None` for a target of full size.
-#[must_use]
 pub fn condition(target: &Identity) -> Option<String> {
     let scale = target.scale()?;
     Some(format!(

@@ -33,7 +33,6 @@ pub struct Window {
 
 impl Window {
     /// The window of the last `len` of `values`; `None` if there are fewer, or less than two.
-    #[must_use]
     pub fn last(values: &[f64], len: usize) -> Option<Self> {
         let start = values.len().checked_sub(len)?;
         let window = &values[start..];
@@ -42,20 +41,17 @@ impl Window {
     }
 
     /// The rise or fall of the least-squares line from the first value to the last.
-    #[must_use]
     pub fn slope_excursion(&self) -> f64 {
         self.slope.abs() * (self.len - 1) as f64
     }
 
     /// The rule of the PTS: range within 20% of the mean, excursion of the line within 10%.
-    #[must_use]
     pub fn is_pts_steady(&self) -> bool {
         self.range <= PTS_RANGE_SHARE_MAX * self.mean
             && self.slope_excursion() <= PTS_SLOPE_SHARE_MAX * self.mean
     }
 
     /// The regression rule: the slope per value is below `share` of the mean.
-    #[must_use]
     pub fn is_level(&self, share: f64) -> bool {
         self.slope.abs() < share * self.mean
     }
@@ -63,7 +59,6 @@ impl Window {
 
 /// The first window of five rounds that is steady by the rule of the PTS, in the order of the
 /// rounds; `None` if none of the first 25 rounds ends one.
-#[must_use]
 pub fn pts_steady(rounds: &[f64]) -> Option<Window> {
     let rounds = &rounds[..rounds.len().min(PTS_ROUNDS_MAX as usize)];
     (PTS_WINDOW..=rounds.len())

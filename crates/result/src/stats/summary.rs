@@ -18,7 +18,6 @@ pub struct Summary {
 impl Summary {
     /// The figures of `values`; `None` if there are none. Two passes keep the digits of a small
     /// spread around a large mean.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
@@ -36,28 +35,24 @@ impl Summary {
     }
 
     /// Coefficient of variation, standard deviation / mean; `None` if the mean is zero.
-    #[must_use]
     pub fn cv(&self) -> Option<f64> {
         self.stddev.map(|stddev| stddev / self.mean).filter(|cv| cv.is_finite())
     }
 
     /// Mean / standard deviation, the second "consistency" number of 2015; `None` if nothing
     /// varies.
-    #[must_use]
     pub fn mean_over_stddev(&self) -> Option<f64> {
         self.stddev.map(|stddev| self.mean / stddev).filter(|ratio| ratio.is_finite())
     }
 }
 
 /// Share of `values` strictly below `limit`, 0 to 1; `None` if there are none.
-#[must_use]
 pub fn share_below(values: &[f64], limit: f64) -> Option<f64> {
     let below = values.iter().filter(|&&value| value < limit).count();
     (!values.is_empty()).then(|| below as f64 / values.len() as f64)
 }
 
 /// The value at or below which `share` (0 to 1) of all values lie; `None` if there are none.
-#[must_use]
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

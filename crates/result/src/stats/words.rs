@@ -4,7 +4,6 @@
 const LATENCY_UNITS: [(f64, &str); 3] = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
 
 /// Three significant digits with thousands separators: 12,300. More would claim too much.
-#[must_use]
 pub fn count(value: f64) -> String {
     let digits = (value.abs().max(1.0).log10().floor() as i32 - 2).max(0);
     let scale = 10_f64.powi(digits);
@@ -20,7 +19,6 @@ pub fn count(value: f64) -> String {
 }
 
 /// A share (0 to 1) in percent. `0%` means none and `100%` all: no other share is rounded to them.
-#[must_use]
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match share {
@@ -34,13 +32,11 @@ pub fn percent(share: f64) -> String {
 }
 
 /// A volume in sentences: decimal gigabytes, below one of them megabytes.
-#[must_use]
 pub fn volume(bytes: f64) -> String {
     if bytes < 1e9 { format!("{:.1} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
 }
 
 /// A latency in the most readable unit, with three significant digits at most.
-#[must_use]
 pub fn time(ns: f64) -> String {
     let unit = LATENCY_UNITS.into_iter().find(|(unit_ns, _)| ns >= *unit_ns);
     let (unit_ns, name) = unit.unwrap_or((1.0, "ns"));

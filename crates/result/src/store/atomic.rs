@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::StoreError;
 
 /// A file beside its final name; removed unless it gets that name.
-struct Staged {
+struct StagedFile {
     temporary: PathBuf,
     target: PathBuf,
 }
 
-impl Staged {
+impl StagedFile {
     fn write(dir: &Path, name: &str, content: &[u8]) -> Result<Self, StoreError> {
         let staged = Self { temporary: dir.join(format!(".{name}.tmp")), target: dir.join(name) };
         // One that a kill left behind goes first, so that the new one follows no link.
@@ -30,7 +30,7 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for StagedFile {
     fn drop(&mut self) {
         // After a rename there is nothing left to remove, and that is the usual case.
         let _ = fs::remove_file(&self.temporary);
@@ -48,7 +48,7 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
 pub(crate) fn replace_files(dir: &Path, files: &[(&str, &[u8])]) -> Result<(), StoreError> {
     let staged = files
         .iter()
-        .map(|(name, content)| Staged::write(dir, name, content))
+        .map(|(name, content)| StagedFile::write(dir, name, content))
         .collect::<Result<Vec<_>, _>>()?;
     for file in staged {
         file.put_in_place()?;

@@ -27,20 +27,13 @@ pub(crate) struct Column<R> {
     pub(crate) set: Set<R>,
 }
 
-fn required<R: 'static>(
+fn column<R: 'static>(
     name: &'static str,
+    required: bool,
     get: fn(&R) -> Option<u64>,
     set: fn(&mut R, u64),
 ) -> Column<R> {
-    Column { name, required: true, get: Box::new(get), set: Box::new(set) }
-}
-
-fn optional<R: 'static>(
-    name: &'static str,
-    get: fn(&R) -> Option<u64>,
-    set: fn(&mut R, u64),
-) -> Column<R> {
-    Column { name, required: false, get: Box::new(get), set: Box::new(set) }
+    Column { name, required, get: Box::new(get), set: Box::new(set) }
 }
 
 /// A column of the table in [`base::telemetry`].
@@ -53,11 +46,18 @@ fn telemetry(column: &'static TelemetryColumn) -> Column<SecondRow> {
     }
 }
 
-/// A column of one of the per-kind arrays.
-macro_rules! kind_column {
+/// A column of a field of its name, or of one of the per-kind arrays.
+macro_rules! column {
+    (required $field:ident) => {
+        column(stringify!($field), true, |row| Some(row.$field), |row, value| row.$field = value)
+    };
+    (optional $field:ident) => {
+        column(stringify!($field), false, |row| row.$field, |row, value| row.$field = Some(value))
+    };
     ($name:literal, $array:ident, $kind:ident) => {
-        required(
+        column(
             $name,
+            true,
             |row: &SecondRow| Some(row.$array[OpKind::$kind.index()]),
             |row, value| row.$array[OpKind::$kind.index()] = value,
         )
@@ -73,56 +73,28 @@ pub(crate) static SERIES: LazyLock<Vec<Column<SecondRow>>> = LazyLock::new(|| {
 /// The columns that every target has.
 fn host_columns() -> [Column<SecondRow>; 16] {
     [
-        required("start_ns", |row| Some(row.start_ns), |row, value| row.start_ns = value),
-        required("duration_ns", |row| Some(row.duration_ns), |row, value| row.duration_ns = value),
-        kind_column!("read_ios", ios, Read),
-        kind_column!("write_ios", ios, Write),
-        kind_column!("flush_ios", ios, Flush),
-        kind_column!("deallocate_ios", ios, Deallocate),
-        kind_column!("read_bytes", bytes, Read),
-        kind_column!("write_bytes", bytes, Write),
-        kind_column!("deallocate_bytes", bytes, Deallocate),
-        required("errors", |row| Some(row.errors), |row, value| row.errors = value),
-        optional(
-            "offset_bytes",
-            |row| row.offset_bytes,
-            |row, value| row.offset_bytes = Some(value),
-        ),
-        optional(
-            "latency_ns_p50",
-            |row| row.latency_ns_p50,
-            |row, value| row.latency_ns_p50 = Some(value),
-        ),
-        optional(
-            "latency_ns_p99",
-            |row| row.latency_ns_p99,
-            |row, value| row.latency_ns_p99 = Some(value),
-        ),
-        optional(
-            "latency_ns_max",
-            |row| row.latency_ns_max,
-            |row, value| row.latency_ns_max = Some(value),
-        ),
-        optional(
-            "power_uw_mean",
-            |row| row.power_uw_mean,
-            |row, value| row.power_uw_mean = Some(value),
-        ),
-        optional(
-            "power_uw_max",
-            |row| row.power_uw_max,
-            |row, value| row.power_uw_max = Some(value),
-        ),
+        column!(required start_ns),
+        column!(required duration_ns),
+        column!("read_ios", ios, Read),
+        column!("write_ios", ios, Write),
+        column!("flush_ios", ios, Flush),
+        column!("deallocate_ios", ios, Deallocate),
+        column!("read_bytes", bytes, Read),
+        column!("write_bytes", bytes, Write),
+        column!("deallocate_bytes", bytes, Deallocate),
+        column!(required errors),
+        column!(optional offset_bytes),
+        column!(optional latency_ns_p50),
+        column!(optional latency_ns_p99),
+        column!(optional latency_ns_max),
+        column!(optional power_uw_mean),
+        column!(optional power_uw_max),
     ]
 }
 
 /// The columns of `latency.parquet` after `phase`, `phase_index`, `second` and `op`.
-pub(crate) static LATENCY: LazyLock<[Column<LatencyRow>; 2]> = LazyLock::new(|| {
-    [
-        required("lower_ns", |row| Some(row.lower_ns), |row, value| row.lower_ns = value),
-        required("count", |row| Some(row.count), |row, value| row.count = value),
-    ]
-});
+pub(crate) static LATENCY: LazyLock<[Column<LatencyRow>; 2]> =
+    LazyLock::new(|| [column!(required lower_ns), column!(required count)]);
 
 /// The kind of command with this name in result files.
 pub(crate) fn op_kind(name: &[u8]) -> Option<OpKind> {

@@ -49,11 +49,6 @@ pub(super) struct RowFile {
     reader: SerializedFileReader<File>,
 }
 
-/// One column of one row group.
-struct Chunk<T> {
-    values: Vec<Option<T>>,
-}
-
 impl RowFile {
     pub(super) fn open(path: &Path, rows_per_byte_max: u64) -> Result<Self, StoreError> {
         let file = open_regular(path).map_err(StoreError::io("read", path))?;
@@ -245,12 +240,10 @@ impl RowFile {
             values.into_iter().map(|v| v.map(not_negative).transpose()).collect()
         };
         let values: Result<Vec<Option<u64>>, StoreError> = match reader {
-            ColumnReader::Int64ColumnReader(reader) => {
-                unify(self.read_chunk(reader, name, rows)?.values)
-            }
+            ColumnReader::Int64ColumnReader(reader) => unify(self.read_chunk(reader, name, rows)?),
             ColumnReader::Int32ColumnReader(reader) => {
                 let chunk = self.read_chunk(reader, name, rows)?;
-                unify(chunk.values.into_iter().map(|v| v.map(i64::from)).collect())
+                unify(chunk.into_iter().map(|v| v.map(i64::from)).collect())
             }
             _ => Err(self.column_error(name, "expected integers".to_owned())),
         };
@@ -269,7 +262,7 @@ impl RowFile {
         };
         let missing = || self.column_error(name, "a row has no value".to_owned());
         let chunk = self.read_chunk(reader, name, rows)?;
-        chunk.values.into_iter().map(|value| value.ok_or_else(missing)).collect()
+        chunk.into_iter().map(|value| value.ok_or_else(missing)).collect()
     }
 
     fn column(
@@ -293,7 +286,7 @@ impl RowFile {
         mut reader: ColumnReaderImpl<T>,
         name: &str,
         rows: usize,
-    ) -> Result<Chunk<T::T>, StoreError> {
+    ) -> Result<Vec<Option<T::T>>, StoreError> {
         let mut values = Vec::new();
         loop {
             let (mut levels, mut batch) = (Vec::new(), Vec::new());
@@ -321,7 +314,7 @@ impl RowFile {
             let reason = format!("expected {rows} values, found {}", values.len());
             return Err(self.column_error(name, reason));
         }
-        Ok(Chunk { values })
+        Ok(values)
     }
 
     pub(super) fn column_error(&self, column: &str, reason: String) -> StoreError {

@@ -59,7 +59,6 @@ impl Dir {
     }
 
     /// The path by which it was opened, for messages.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

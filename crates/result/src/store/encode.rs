@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use base::OpKind;
 use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::ColumnCloseResult;
@@ -20,7 +21,7 @@ use super::StoreError;
 use super::checksum::PhaseChecksums;
 use super::columns::{Column, LATENCY, SERIES};
 use super::seal;
-use crate::rows::{LatencyRow, PhaseRows, SecondRow};
+use crate::rows::PhaseRows;
 use crate::schema::SCHEMA_VERSION;
 
 /// Rows in one row group: bounds the memory of a reader.
@@ -63,11 +64,18 @@ impl EncodedPhase {
         };
         let index = i64::try_from(phase_index).unwrap_or(i64::MAX);
         let key = PhaseKey { name, index };
+        let series = series_schema().and_then(|schema| {
+            encode((&key, &rows.seconds, &SERIES), schema, |row| row.second, None)
+        });
+        let latency = latency_schema().and_then(|schema| {
+            let rows = (&key, &*rows.latencies, &LATENCY[..]);
+            encode(rows, schema, |row| row.second, Some(|row| row.op))
+        });
         Ok(Self {
             phase_index,
             checksums: PhaseChecksums::of(rows),
-            series: encode_series(&key, &rows.seconds).map_err(encode_error)?,
-            latency: encode_latency(&key, &rows.latencies).map_err(encode_error)?,
+            series: series.map_err(encode_error)?,
+            latency: latency.map_err(encode_error)?,
         })
     }
 }
@@ -159,31 +167,24 @@ fn file_writer(schema: TypePtr) -> ParquetResult<FileWriter> {
     SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties().build()))
 }
 
-fn encode_series(key: &PhaseKey, rows: &[SecondRow]) -> ParquetResult<EncodedGroups> {
-    let mut writer = file_writer(series_schema()?)?;
+/// Encodes rows of one phase; `op` is that of rows with a kind of command.
+fn encode<R>(
+    (key, rows, columns): (&PhaseKey<'_>, &[R], &[Column<R>]),
+    schema: TypePtr,
+    second: fn(&R) -> u32,
+    op: Option<fn(&R) -> OpKind>,
+) -> ParquetResult<EncodedGroups> {
+    let mut writer = file_writer(schema)?;
     for rows in rows.chunks(GROUP_ROWS) {
         let mut group = writer.next_row_group()?;
-        write_key(&mut group, key, rows.iter().map(|row| row.second))?;
-        write_columns(&mut group, &SERIES, rows)?;
+        write_key(&mut group, key, rows.iter().map(second))?;
+        if let Some(op) = op {
+            let ops: Vec<_> = rows.iter().map(|row| ByteArray::from(op(row).name())).collect();
+            write_texts(&mut group, &ops, None)?;
+        }
+        write_columns(&mut group, columns, rows)?;
         group.close()?;
     }
-    finish(writer)
-}
-
-fn encode_latency(key: &PhaseKey, rows: &[LatencyRow]) -> ParquetResult<EncodedGroups> {
-    let mut writer = file_writer(latency_schema()?)?;
-    for rows in rows.chunks(GROUP_ROWS) {
-        let mut group = writer.next_row_group()?;
-        write_key(&mut group, key, rows.iter().map(|row| row.second))?;
-        let ops: Vec<_> = rows.iter().map(|row| ByteArray::from(row.op.name())).collect();
-        write_texts(&mut group, &ops, None)?;
-        write_columns(&mut group, &*LATENCY, rows)?;
-        group.close()?;
-    }
-    finish(writer)
-}
-
-fn finish(writer: FileWriter) -> ParquetResult<EncodedGroups> {
     let groups = writer.flushed_row_groups().to_vec();
     Ok(EncodedGroups { file: Bytes::from(writer.into_inner()?), groups })
 }

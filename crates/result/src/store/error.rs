@@ -227,7 +227,6 @@ impl StoreError {
     }
 
     /// Whether the name is the mistake, not a file or a disk.
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -240,13 +239,11 @@ impl StoreError {
     }
 
     /// Whether the removal was refused, because something else would be lost.
-    #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self, Self::IsLink { .. } | Self::Replaced { .. } | Self::OtherFiles { .. })
     }
 
     /// Whether the file system is full: the data can still go elsewhere.
-    #[must_use]
     pub fn is_storage_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if matches!(
             source.kind(),

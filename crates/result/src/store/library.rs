@@ -175,7 +175,6 @@ fn no_such_run(library: &Path, name: &str, names: &[String]) -> StoreError {
 
 /// The names most like `asked`, up to five. Of equals the last go first: among runs the newest, which
 /// people mostly mean.
-#[must_use]
 pub fn nearest(asked: &str, names: &[String]) -> Vec<String> {
     let scored = names.iter().map(|name| (shared_pairs(asked, name), name));
     let mut scored: Vec<(usize, &String)> = scored.filter(|(score, _)| *score > 0).collect();

@@ -72,7 +72,6 @@ pub struct LiveTail {
 
 impl LiveTail {
     /// A reader at the beginning.
-    #[must_use]
     pub fn new(run_dir: &Path) -> Self {
         Self { path: run_dir.join(LIVE_FILE), at: 0 }
     }

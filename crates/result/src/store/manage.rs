@@ -108,7 +108,6 @@ impl RunDir {
     }
 
     /// Bytes of its files.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         let size = |name: &&str| fs::metadata(self.path.join(name)).map_or(0, |file| file.len());
         OWN.iter().map(size).sum()

@@ -15,13 +15,13 @@ const VALUE_BYTES_MIN: usize = 4;
 /// If the column chunk cannot be read.
 pub(super) fn column_reader(group: &dyn RowGroupReader, index: usize) -> Result<ColumnReader> {
     let description = group.metadata().column(index).column_descr_ptr();
-    let pages = Checked(group.get_column_page_reader(index)?);
+    let pages = CheckedPages(group.get_column_page_reader(index)?);
     Ok(get_column_reader(description, Box::new(pages)))
 }
 
 /// Passes pages on, except for a dictionary that claims more values than its bytes can contain: the
 /// decoder reserves memory for the claimed number.
-struct Checked(Box<dyn PageReader>);
+struct CheckedPages(Box<dyn PageReader>);
 
 fn checked(page: Option<Page>) -> Result<Option<Page>> {
     if let Some(Page::DictionaryPage { buf, num_values, .. }) = &page {
@@ -36,7 +36,7 @@ fn checked(page: Option<Page>) -> Result<Option<Page>> {
     Ok(page)
 }
 
-impl Iterator for Checked {
+impl Iterator for CheckedPages {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -44,7 +44,7 @@ impl Iterator for Checked {
     }
 }
 
-impl PageReader for Checked {
+impl PageReader for CheckedPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         checked(self.0.get_next_page()?)
     }

@@ -38,13 +38,13 @@ pub struct RunDir {
 
 /// The one field that every version of `run.json` has.
 #[derive(Deserialize)]
-struct Versioned {
+struct VersionField {
     schema_version: u64,
 }
 
 /// The members that the store adds to a run.
 #[derive(Deserialize)]
-struct Added {
+struct StoreMembers {
     checksums: Option<Checksums>,
 }
 
@@ -93,13 +93,11 @@ impl RunDir {
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The content of `run.json`.
-    #[must_use]
     pub fn run(&self) -> &Run {
         &self.run
     }
@@ -311,7 +309,7 @@ fn parse_run(path: &Path, text: &[u8]) -> Result<(Run, Option<Checksums>), Store
         path: path.to_owned(),
         reason: base::text::shortened_words(&error.to_string()),
     };
-    let found = serde_json::from_slice::<Versioned>(text).map_err(json_error)?.schema_version;
+    let found = serde_json::from_slice::<VersionField>(text).map_err(json_error)?.schema_version;
     if found > u64::from(SCHEMA_VERSION) {
         return Err(StoreError::VersionTooNew {
             path: path.to_owned(),
@@ -319,7 +317,7 @@ fn parse_run(path: &Path, text: &[u8]) -> Result<(Run, Option<Checksums>), Store
             supported: SCHEMA_VERSION,
         });
     }
-    let Added { checksums } = serde_json::from_slice(text).map_err(json_error)?;
+    let StoreMembers { checksums } = serde_json::from_slice(text).map_err(json_error)?;
     if checksums.is_some() && seal_found == Seal::Absent {
         return Err(changed());
     }

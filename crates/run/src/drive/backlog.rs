@@ -42,7 +42,6 @@ impl Backlog {
 
     /// Time at which the target began to fall behind: a command waited for room as long as a person
     /// feels, or most commands waited; `None` if it kept up.
-    #[must_use]
     pub fn begin(&self) -> Option<Nanos> {
         let most_waited = self.waited_ios * 2 > self.ios;
         self.felt_ns.or(self.first_ns.filter(|_| most_waited)).map(Nanos)

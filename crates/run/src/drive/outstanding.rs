@@ -6,7 +6,7 @@ use crate::recorder::Recorder;
 
 /// An outstanding command.
 #[derive(Clone, Copy)]
-pub(crate) struct Issued<N> {
+pub(crate) struct OutstandingCommand<N> {
     /// The command.
     pub(crate) op: Op,
     /// Start of its latency.
@@ -19,7 +19,7 @@ pub(crate) struct Issued<N> {
 pub(crate) struct Outstanding<N> {
     free_tags: Vec<u32>,
     /// The holder of each tag, or `None` if it is free.
-    holders: Vec<Option<Issued<N>>>,
+    holders: Vec<Option<OutstandingCommand<N>>>,
 }
 
 impl<N: Copy> Outstanding<N> {
@@ -56,7 +56,7 @@ impl<N: Copy> Outstanding<N> {
 
     /// Adds a command with the [next tag](Self::next_tag).
     #[inline]
-    pub(crate) fn begin(&mut self, command: Issued<N>) {
+    pub(crate) fn begin(&mut self, command: OutstandingCommand<N>) {
         debug_assert_eq!(self.next_tag(), Some(command.op.tag), "tags are held in their order");
         self.free_tags.pop();
         self.holders[command.op.tag as usize] = Some(command);
@@ -64,7 +64,7 @@ impl<N: Copy> Outstanding<N> {
 
     /// Removes the command of a tag and frees the tag; `None` if it had none.
     #[inline]
-    pub(crate) fn end(&mut self, tag: u32) -> Option<Issued<N>> {
+    pub(crate) fn end(&mut self, tag: u32) -> Option<OutstandingCommand<N>> {
         let holder = &mut self.holders[tag as usize];
         if holder.is_some() {
             self.free_tags.push(tag);
@@ -75,7 +75,7 @@ impl<N: Copy> Outstanding<N> {
 
     /// Records all of them for a lost target; `job` tells the job of each.
     pub(crate) fn give_up(&self, now: Nanos, recorder: &mut Recorder, job: impl Fn(&N) -> u32) {
-        for Issued { op, since, note } in self.holders.iter().flatten() {
+        for OutstandingCommand { op, since, note } in self.holders.iter().flatten() {
             recorder.given_up(op, *since, now, job(note));
         }
     }
@@ -87,7 +87,7 @@ mod tests {
     use base::{Data, OpKind};
     use result::store::ios::NO_JOB;
 
-    fn issued(tag: u32, since: u64) -> Issued<char> {
+    fn issued(tag: u32, since: u64) -> OutstandingCommand<char> {
         let op = Op {
             kind: OpKind::Read,
             data: Data::Incompressible,
@@ -97,7 +97,7 @@ mod tests {
             tag,
             offset: 0,
         };
-        Issued { op, since: Nanos(since), note: 'x' }
+        OutstandingCommand { op, since: Nanos(since), note: 'x' }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use load::{Generator, Pacing};
 use result::store::ios::NO_JOB;
 
 use super::backlog::Backlog;
-use super::outstanding::{Issued, Outstanding};
+use super::outstanding::{Outstanding, OutstandingCommand};
 use crate::recorder::Recorder;
 
 /// The outcome of an attempt to issue one command.
@@ -17,7 +17,7 @@ enum Next {
 }
 
 /// A command that has ended.
-pub(crate) struct Answer {
+pub(crate) struct CommandEnd {
     pub(crate) op: Op,
     /// Its end; `submitted` is the time from which its latency counts: its due time in an open loop.
     pub(crate) end: Completion,
@@ -115,7 +115,7 @@ impl<'a> Queue<'a> {
         if let Some(due) = due {
             self.backlog.issued(due.0, self.freed.0);
         }
-        self.outstanding.begin(Issued { op, since: due.unwrap_or(now), note: () });
+        self.outstanding.begin(OutstandingCommand { op, since: due.unwrap_or(now), note: () });
         self.ops.push(op);
         Next::Issued
     }
@@ -133,7 +133,7 @@ impl<'a> Queue<'a> {
     /// Records the end of a command and frees its tag.
     #[inline]
     pub(crate) fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
-        if let Some(Answer { op, end, issued }) = self.answered(end) {
+        if let Some(CommandEnd { op, end, issued }) = self.answered(end) {
             recorder.completed(&op, &end);
             recorder.point(&op, issued, &end, NO_JOB);
         }
@@ -141,13 +141,13 @@ impl<'a> Queue<'a> {
 
     /// The command of an end; frees its tag.
     #[inline]
-    pub(crate) fn answered(&mut self, end: Completion) -> Option<Answer> {
+    pub(crate) fn answered(&mut self, end: Completion) -> Option<CommandEnd> {
         let was_full = self.is_open && self.outstanding.next_tag().is_none();
-        let Issued { op, since, .. } = self.outstanding.end(end.tag)?;
+        let OutstandingCommand { op, since, .. } = self.outstanding.end(end.tag)?;
         if was_full {
             self.freed = end.done;
         }
         let submitted = if self.is_open { since } else { end.submitted };
-        Some(Answer { op, end: Completion { submitted, ..end }, issued: end.submitted })
+        Some(CommandEnd { op, end: Completion { submitted, ..end }, issued: end.submitted })
     }
 }

@@ -11,7 +11,7 @@ use target::capability::Telemetry;
 
 use super::running::Running;
 use super::{JobSpec, Jobs};
-use crate::drive::{Answer, End, Seconds, WATCH, wait_until};
+use crate::drive::{CommandEnd, End, Seconds, WATCH, wait_until};
 use crate::recorder::Recorder;
 
 /// Record and rows of each job, in their order; `None` for a job that never began.
@@ -196,7 +196,7 @@ impl<'a> Together<'a> {
     fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
         let Some((number, tag)) = self.owners.get(end.tag as usize).copied() else { return };
         let job = self.jobs.get_mut(number);
-        if let Some(Answer { op, end, issued }) = job.and_then(|job| job.ended(end, tag)) {
+        if let Some(CommandEnd { op, end, issued }) = job.and_then(|job| job.ended(end, tag)) {
             recorder.completed(&op, &end);
             recorder.point(&op, issued, &end, number as u32);
         }

@@ -6,7 +6,7 @@ use result::rows::PhaseRows;
 use result::schema::Phase;
 
 use super::{JobSpec, Think};
-use crate::drive::{Answer, Backlog, Queue};
+use crate::drive::{Backlog, CommandEnd, Queue};
 use crate::recorder::Recorder;
 
 /// The part of its life in which a job is.
@@ -147,9 +147,9 @@ impl<'a> Running<'a> {
 
     /// Records the end of one of its commands, under its own tag; returns the command, or `None` if it
     /// is not outstanding.
-    pub(super) fn ended(&mut self, end: Completion, tag: u32) -> Option<Answer> {
+    pub(super) fn ended(&mut self, end: Completion, tag: u32) -> Option<CommandEnd> {
         let answer = self.queue.answered(Completion { tag, ..end })?;
-        let Answer { op, end, .. } = &answer;
+        let CommandEnd { op, end, .. } = &answer;
         if let Some(recorder) = &mut self.recorder
             && end.done >= recorder.start()
         {

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use base::{Completion, Nanos, Op};
 use target::capability::Telemetry;
 
-use super::feed::{Command, Feed};
+use super::feed::{Feed, ReplayCommand};
 use super::{Form, Meter, ReplaySpec};
-use crate::drive::{End, Issued, Outstanding, Seconds, wait_until};
+use crate::drive::{End, Outstanding, OutstandingCommand, Seconds, wait_until};
 use crate::error::RunError;
 use crate::recorder::Recorder;
 
@@ -26,7 +26,7 @@ pub struct Observer<'a> {
 /// The state of the loop.
 struct Replay<'a> {
     spec: &'a ReplaySpec,
-    head: Option<Command>,
+    head: Option<ReplayCommand>,
     /// Earliest issue of the head; `None` if only depth decides.
     due_ns: Option<u64>,
     /// Planned time of the last command: the clock of the open form.
@@ -153,7 +153,7 @@ impl<'a> Replay<'a> {
                 since = Nanos(due_ns);
                 meter.backlog.issued(due_ns, self.freed_ns);
             }
-            self.outstanding.begin(Issued { op, since, note: head.stream });
+            self.outstanding.begin(OutstandingCommand { op, since, note: head.stream });
             target.submit(&[op]);
             let late_ns = ready_ns.map(|ready| now_ns.saturating_sub(ready));
             meter.issued(&op, head.stream, self.outstanding.count(), now_ns, late_ns);
@@ -176,7 +176,9 @@ impl<'a> Replay<'a> {
 
     fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
         let was_held_back = !self.may_issue();
-        let Some(Issued { op, since, note: stream }) = self.outstanding.end(completion.tag) else {
+        let Some(OutstandingCommand { op, since, note: stream }) =
+            self.outstanding.end(completion.tag)
+        else {
             return;
         };
         let mut end = *completion;

@@ -8,7 +8,7 @@ use crate::error::RunError;
 
 /// A command with the facts of the trace about its issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct ReplayCommand {
     /// The command; its tag is not set.
     pub op: Op,
     /// Recorded depth, this command included; 0 if unknown.
@@ -50,7 +50,7 @@ pub struct Feed {
     /// Recorded time of the preceding command.
     last_ns: u64,
     /// The rest of the current record: a flush in front, then this number of bytes of its command.
-    pending: Vec<Command>,
+    pending: Vec<ReplayCommand>,
     changes: Changes,
     depth_unknown: bool,
 }
@@ -81,25 +81,21 @@ impl Feed {
     }
 
     /// The facts about the trace.
-    #[must_use]
     pub fn info(&self) -> TraceInfo {
         self.source.info()
     }
 
     /// The unreadable parts of it.
-    #[must_use]
     pub fn problems(&self) -> Problems {
         self.source.problems()
     }
 
     /// The changes and omissions so far.
-    #[must_use]
     pub fn changes(&self) -> Changes {
         self.changes
     }
 
     /// Whether a record had no queue depth.
-    #[must_use]
     pub fn depth_unknown(&self) -> bool {
         self.depth_unknown
     }
@@ -108,7 +104,7 @@ impl Feed {
     ///
     /// # Errors
     /// If the rest of the trace cannot be read.
-    pub fn next_command(&mut self) -> Result<Option<Command>, TraceError> {
+    pub fn next_command(&mut self) -> Result<Option<ReplayCommand>, TraceError> {
         while self.pending.is_empty() {
             let Some(record) = self.source.next_record()? else { return Ok(None) };
             self.take(&record);
@@ -124,7 +120,7 @@ impl Feed {
         let pause_ns = record.issue_ns.saturating_sub(self.last_ns);
         let op = op(record);
         let command =
-            Command { op, queue_depth: record.queue_depth, pause_ns, stream: record.stream };
+            ReplayCommand { op, queue_depth: record.queue_depth, pause_ns, stream: record.stream };
         match record.op {
             OpKind::Flush if self.spec.keep_flush => self.pending.push(command),
             OpKind::Deallocate if self.spec.keep_trim => self.place(command, record),
@@ -141,7 +137,7 @@ impl Feed {
     }
 
     /// Puts a flush in front of the pending part; the pause is now before it.
-    fn flush_first(&mut self, command: Command) {
+    fn flush_first(&mut self, command: ReplayCommand) {
         if !self.spec.keep_flush {
             self.changes.dropped_ios += 1;
             return;
@@ -150,11 +146,11 @@ impl Feed {
             first.pause_ns = 0;
         }
         let op = Op { kind: OpKind::Flush, offset: 0, len: 0, fua: false, ..command.op };
-        self.pending.push(Command { op, ..command });
+        self.pending.push(ReplayCommand { op, ..command });
     }
 
     /// Maps, aligns and splits a command; the parts are pending in reverse order.
-    fn place(&mut self, command: Command, record: &Record) {
+    fn place(&mut self, command: ReplayCommand, record: &Record) {
         let Some((mut offset, mut left)) = self.extent(record) else { return };
         let longest = u64::from(self.spec.transfer_bytes_max);
         self.changes.split_ios += u64::from(left > longest);
@@ -163,7 +159,7 @@ impl Feed {
         while left > 0 {
             let len = left.min(longest);
             let op = Op { offset, len: len as u32, ..command.op };
-            parts.push(Command { op, pause_ns, ..command });
+            parts.push(ReplayCommand { op, pause_ns, ..command });
             (offset, left, pause_ns) = (offset + len, left - len, 0);
         }
         self.pending.extend(parts.into_iter().rev());

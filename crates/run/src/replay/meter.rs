@@ -40,13 +40,11 @@ impl Total {
     }
 
     /// Decimal megabytes per second of busy time.
-    #[must_use]
     pub fn mb_per_s(&self) -> Option<f64> {
         (self.busy_ns > 0 && self.ios > 0).then(|| self.bytes as f64 * 1e3 / self.busy_ns as f64)
     }
 
     /// Mean time from issue to completion in us.
-    #[must_use]
     pub fn service_us(&self) -> Option<f64> {
         (self.ios > 0).then(|| self.service_ns as f64 / 1e3 / self.ios as f64)
     }
@@ -115,7 +113,6 @@ pub struct Meter {
 
 impl Meter {
     /// A counter for a trace with streams of these names; the part before a `/` names the group.
-    #[must_use]
     pub fn new(streams: &[String]) -> Self {
         let mut meter = Self::default();
         for stream in streams {
@@ -165,21 +162,18 @@ impl Meter {
     }
 
     /// Mean depth at issue.
-    #[must_use]
     pub fn depth_mean(&self) -> Option<f64> {
         (self.issued > 0).then(|| self.depth_sum as f64 / self.issued as f64)
     }
 
     /// Share of the commands with a place on the target that share it with other addresses of the
     /// trace.
-    #[must_use]
     pub fn folded_share(&self) -> Option<f64> {
         let Changes { placed_ios, folded_ios, .. } = self.changes;
         (placed_ios > 0).then(|| folded_ios as f64 / placed_ios as f64)
     }
 
     /// Share of commands issued at depth 1.
-    #[must_use]
     pub fn depth_1_share(&self) -> Option<f64> {
         (self.issued > 0).then(|| self.depth_1 as f64 / self.issued as f64)
     }

@@ -11,7 +11,6 @@ use crate::suite::SUITE_VERSION;
 pub const TOOL_VERSION: &str = concat!("ssdlab ", env!("CARGO_PKG_VERSION"));
 
 /// A run of this program that begins now, on the whole of a target, without anything that a request says.
-#[must_use]
 pub fn bare_run(test: &str, identity: &Identity, unix_ns: u64) -> Run {
     let span_bytes = identity.capacity_bytes;
     Run {

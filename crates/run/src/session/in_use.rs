@@ -12,12 +12,12 @@ use target::{IoError, Testable};
 #[derive(Debug)]
 pub(super) struct UseWatch {
     probe: Arc<dyn UseProbe>,
-    found: Mutex<Option<Found>>,
+    found: Mutex<Option<ForeignUse>>,
 }
 
 /// A use that the thread found.
 #[derive(Debug)]
-struct Found {
+struct ForeignUse {
     error: IoError,
     /// Whether the thread, and nobody before it, pressed the stop button.
     pressed: bool,
@@ -35,7 +35,7 @@ impl UseWatch {
         while ended.recv_timeout(self.probe.interval()) == Err(RecvTimeoutError::Timeout) {
             if let Err(error) = self.probe.require_unused() {
                 let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-                *found = Some(Found { error, pressed: !stop.swap(true, Ordering::Relaxed) });
+                *found = Some(ForeignUse { error, pressed: !stop.swap(true, Ordering::Relaxed) });
                 return;
             }
         }

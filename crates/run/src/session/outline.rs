@@ -10,7 +10,7 @@ use super::plan::{Plan, plan};
 use super::request::Request;
 use crate::error::RunError;
 use crate::replay::Meter;
-use crate::suite::{Figures, Measured};
+use crate::suite::{Figures, Measurements};
 
 /// The phases and figures of a test.
 #[derive(Clone, Debug)]
@@ -39,12 +39,11 @@ impl Outline {
 
 /// The figures of a plan whose phases have each run for a second. Their names are those of any run; their values mean
 /// nothing.
-#[must_use]
 pub fn figures(plan: &Plan, run: &Run) -> Figures {
     let (phases, rows): (_, Vec<_>) = plan.phases().map(|phase| second(&phase.name)).unzip();
     let run = Run { config: plan.procedure.config.clone(), phases, ..run.clone() };
     let meter = Meter::default();
-    let measured = Measured { run: &run, rows: &rows, replay: Some(&meter), jobs: &[] };
+    let measured = Measurements { run: &run, rows: &rows, replay: Some(&meter), jobs: &[] };
     plan.procedure.figures.of(&measured)
 }
 

@@ -41,7 +41,6 @@ impl Plan {
     }
 
     /// The most commands that any phase keeps outstanding, and the longest command of any.
-    #[must_use]
     pub fn needs(&self) -> (u32, u32) {
         let workloads = self.phases().filter_map(|phase| match &phase.action {
             Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),

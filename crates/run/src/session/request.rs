@@ -59,7 +59,6 @@ pub struct Request {
 
 impl Request {
     /// The test with its defaults on the whole target, without an origin.
-    #[must_use]
     pub fn new(test: Test, library: PathBuf) -> Self {
         Self {
             test,
@@ -107,7 +106,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// The outcome of a run that an earlier call has ended.
-    #[must_use]
     pub fn of(dir: &RunDir) -> Self {
         Self { dir: dir.path().to_owned(), run: dir.run().clone(), failure: None }
     }

@@ -12,7 +12,7 @@ use result::schema::{Mark, MarkKind, Phase};
 use result::stats::health::{waf_around, waf_between};
 use result::stats::rates::waf;
 
-use super::{Figures, Measured, Part};
+use super::{Figures, Measurements, Part};
 
 /// The first writes after a fill go to spare blocks: this share of the span, in percent, belongs to
 /// the fresh rate.
@@ -51,7 +51,7 @@ pub(crate) struct Amplification {
     pub(crate) counted: Option<f64>,
     /// The rate on spare blocks over the rate of the step; `None` if one of them is unknown.
     pub(crate) implied: Option<f64>,
-    /// The same as `counted` in the last quarter of the step before; `None` if unknown.
+    /// The counted value in the last quarter of the step before, or `None` if it is unknown.
     before: Option<f64>,
     /// Source of the best known value.
     pub(crate) source: Source,
@@ -61,12 +61,13 @@ impl Amplification {
     /// The WAF of `step`, which continues the writes of `settling` on a drive whose first
     /// `span_bytes` were filled before.
     pub(crate) fn of(
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         span_bytes: u64,
         settling: Part<'_>,
         step: Part<'_>,
     ) -> Self {
-        let settled = last_quarter(&settling.rows.seconds);
+        let seconds = &settling.rows.seconds;
+        let settled = &seconds[seconds.len() * 3 / 4..];
         let simulated = waf(&step.rows.seconds);
         let by_counters = simulated.is_none().then(|| counted(measured, step)).flatten();
         let source = match (simulated, by_counters) {
@@ -136,7 +137,7 @@ pub(crate) fn split(part: Part<'_>, bytes: u64) -> [(Phase, PhaseRows); 2] {
 pub(crate) fn add_inside(
     figures: &mut Figures,
     prefix: &str,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     part: Option<Part<'_>>,
 ) {
     let rows = part.map_or(&[][..], |part| &part.rows.seconds);
@@ -156,17 +157,13 @@ pub(crate) fn add_inside(
 }
 
 /// WAF by the counters of a real drive.
-fn counted(measured: &Measured<'_>, step: Part<'_>) -> Option<f64> {
+fn counted(measured: &Measurements<'_>, step: Part<'_>) -> Option<f64> {
     let health = measured.run.health.as_ref()?;
     let start_ns = step.phase.start_ns;
     let end_ns = start_ns.saturating_add(step.phase.duration_ns);
     let is_sata = health.before.as_ref().is_some_and(|before| before.source == ATA);
     let waf = if is_sata { waf_around } else { waf_between };
     waf(&health.samples, start_ns, end_ns)
-}
-
-fn last_quarter(rows: &[SecondRow]) -> &[SecondRow] {
-    &rows[rows.len() * 3 / 4..]
 }
 
 /// MB/s of the first writes after the fill: at least a second.

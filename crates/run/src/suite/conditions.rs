@@ -22,7 +22,6 @@ const PREPARATIONS: [&str; 4] = ["purge", "fill", "prepare", "precondition"];
 const SYNONYMS: [(&str, &str); 2] = [("QD", "outstanding commands"), ("span", "active range")];
 
 /// The conditions known before the start.
-#[must_use]
 pub fn planned(procedure: &Procedure) -> Conditions {
     let phases = procedure.steps.iter().flat_map(Step::phases);
     let measured: Vec<_> = phases.filter(|phase| !prepares(phase)).collect();
@@ -60,7 +59,6 @@ pub fn planned(procedure: &Procedure) -> Conditions {
 }
 
 /// The conditions in a table, and the common conditions that it lacks.
-#[must_use]
 pub fn of_table(own: &Conditions, common: &Conditions) -> Conditions {
     let is_told = |label: &str| {
         SYNONYMS.iter().any(|(name, synonym)| *name == label && own.contains_key(*synonym))
@@ -72,7 +70,6 @@ pub fn of_table(own: &Conditions, common: &Conditions) -> Conditions {
 }
 
 /// The conditions known from the run, added to the planned ones.
-#[must_use]
 pub fn of_run(planned: &Conditions, run: &Run) -> Conditions {
     let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
     let purge = purge.unwrap_or_else(|| "none".to_owned());

@@ -4,6 +4,7 @@ use base::Bytes;
 use serde::Serialize;
 
 use super::procedure::Procedure;
+use super::settings::TestSettings;
 use super::site::Site;
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -33,6 +34,25 @@ pub struct Definition {
     pub charts: &'static [Chart],
     /// Its procedure with these parameters at a site.
     pub procedure: fn(&Params, &Site<'_>) -> Result<Procedure, RunError>,
+}
+
+impl Definition {
+    /// A test with these settings, which writes and takes a rate, has no charts and is in no review.
+    pub(crate) const fn of<S: TestSettings>(chapter: Chapter, place: u8) -> Self {
+        Self {
+            name: "",
+            heading: "",
+            question: "",
+            chapter,
+            place,
+            writes: true,
+            params: S::PARAMS,
+            closed_loop: None,
+            reviews: &[],
+            charts: &[],
+            procedure: Procedure::of::<S>,
+        }
+    }
 }
 
 /// A part of the suite, in the order of lists and pages.
@@ -110,13 +130,11 @@ impl ReviewEntry {
     pub const PTS: Self = Self { review: Review::Pts, ..Self::FULL };
 
     /// A run of the quick review.
-    #[must_use]
     pub const fn quick(settings: &'static str) -> Self {
         Self { review: Review::Quick, settings, lost: LOST, ..Self::FULL }
     }
 
     /// The quick form of a test that no quick review contains, with what it does not tell.
-    #[must_use]
     pub const fn alone(settings: &'static str, lost: &'static str) -> Self {
         Self { review: Review::Alone, settings, lost, ..Self::FULL }
     }

@@ -24,10 +24,45 @@ pub(crate) struct Reading<'a> {
     pub(crate) notes: &'a mut Notes,
 }
 
-/// The form of a key: the reading of its text, and its entry in `run.json`.
+/// A value in `run.json`.
+pub(crate) trait Entry {
+    /// Its names and values; `name` is that of the key with the unit of its form.
+    fn entries(&self, name: &str) -> Vec<(String, Value)>;
+}
+
+/// Implements [`Entry`] for values with one entry.
+macro_rules! entry {
+    ($($Value:ty: |$value:ident| $entry:expr),+ $(,)?) => {
+        $(impl $crate::suite::keys::Entry for $Value {
+            fn entries(&self, name: &str) -> Vec<(String, serde_json::Value)> {
+                let $value = self;
+                vec![(name.to_owned(), $entry.into())]
+            }
+        })+
+    };
+}
+pub(crate) use entry;
+
+entry! {
+    bool: |value| *value,
+    u8: |value| *value,
+    u32: |value| *value,
+    u64: |value| *value,
+    String: |value| value.clone(),
+    Vec<u8>: |value| value.clone(),
+    Vec<u32>: |value| value.clone(),
+    Vec<u64>: |value| value.clone(),
+    Vec<String>: |value| value.clone(),
+    Nanos: |value| steps::seconds(*value),
+    Vec<Nanos>: |value| value.iter().map(|time| steps::seconds(*time)).collect::<Vec<_>>(),
+    AskedData: |value| value.text.clone(),
+    Pacing: |value| value.to_string(),
+}
+
+/// The form of a key: the reading of its text.
 pub(crate) trait Key {
     /// The value that a test computes with.
-    type Value;
+    type Value: Entry;
 
     /// The end of its name in `run.json`; empty for a value without a unit.
     const UNIT: &'static str = "";
@@ -37,35 +72,31 @@ pub(crate) trait Key {
     /// # Errors
     /// [`RunError::Usage`] for other text, or a value that is impossible at this site.
     fn read(reading: Reading<'_>) -> Result<Self::Value, RunError>;
-
-    /// The value in `run.json`.
-    fn entry(value: &Self::Value) -> Value;
-
-    /// Its name in `run.json`.
-    fn entry_name(name: &str) -> String {
-        if name.ends_with(Self::UNIT) { name.to_owned() } else { format!("{name}{}", Self::UNIT) }
-    }
 }
 
-/// Declares the settings of a test: `field: Form = parameter;`. Writes the struct, its parameters in this order
-/// (`PARAMS`), and [`Keys`](crate::suite::Keys). `with` names a second parameter that the form reads.
+/// The entries of the value of a key.
+pub(crate) fn entries<F: Key>(name: &str, value: &F::Value) -> Vec<(String, Value)> {
+    let end = if name.ends_with(F::UNIT) { "" } else { F::UNIT };
+    value.entries(&format!("{name}{end}"))
+}
+
+/// Declares the settings of a test: `field: Form = parameter;`. Writes the struct and
+/// [`Keys`](crate::suite::Keys), with its parameters in this order. `with` names further parameters that the form reads.
 macro_rules! settings {
     (
         $(#[$doc:meta])*
-        struct $Settings:ident {
-            $($(#[$field_doc:meta])* $field:ident: $form:ty = $param:expr $(, with $more:expr)?);+ $(;)?
+        $visible:vis struct $Settings:ident {
+            $($(#[$field_doc:meta])* $field:ident: $form:ty = $param:expr $(, with $($more:expr),+)?);+ $(;)?
         }
     ) => {
         $(#[$doc])*
-        struct $Settings {
+        $visible struct $Settings {
             $($(#[$field_doc])* $field: <$form as $crate::suite::keys::Key>::Value,)+
         }
 
-        impl $Settings {
-            const PARAMS: &'static [$crate::params::Param] = &[$($param $(, $more)?),+];
-        }
-
         impl $crate::suite::Keys for $Settings {
+            const PARAMS: &'static [$crate::params::Param] = &[$($param $(, $($more),+)?),+];
+
             fn read(
                 params: &$crate::params::Params,
                 site: &$crate::suite::Site<'_>,
@@ -79,8 +110,8 @@ macro_rules! settings {
             }
 
             fn config(&self) -> $crate::suite::Config {
-                use $crate::suite::keys::Key;
-                [$((<$form>::entry_name($param.name), <$form>::entry(&self.$field))),+].into()
+                use $crate::suite::keys::entries;
+                [$(entries::<$form>($param.name, &self.$field)),+].into_iter().flatten().collect()
             }
         }
     };
@@ -89,6 +120,9 @@ pub(crate) use settings;
 
 /// A length of time, from 1 s to 30 days.
 pub(crate) enum Duration {}
+
+/// The length of a pause, up to 30 days.
+pub(crate) enum Pause {}
 
 /// The lengths of pauses, in order.
 pub(crate) enum Pauses {}
@@ -124,9 +158,14 @@ impl Key for Duration {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
         params.duration(name)
     }
+}
 
-    fn entry(value: &Nanos) -> Value {
-        steps::seconds(*value).into()
+impl Key for Pause {
+    type Value = Nanos;
+    const UNIT: &'static str = "_s";
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Nanos, RunError> {
+        params.pause(name)
     }
 }
 
@@ -137,10 +176,6 @@ impl Key for Pauses {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<Nanos>, RunError> {
         params.pauses(name)
     }
-
-    fn entry(value: &Vec<Nanos>) -> Value {
-        value.iter().map(|pause| steps::seconds(*pause)).collect()
-    }
 }
 
 impl Key for Region {
@@ -149,10 +184,6 @@ impl Key for Region {
 
     fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<u64, RunError> {
         site.region(params, name, notes)
-    }
-
-    fn entry(value: &u64) -> Value {
-        (*value).into()
     }
 }
 
@@ -163,10 +194,6 @@ impl Key for Block {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.block_bytes(name)
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 impl Key for QueueDepth {
@@ -175,10 +202,23 @@ impl Key for QueueDepth {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.queue_depth(name)
     }
+}
 
-    fn entry(value: &u32) -> Value {
-        (*value).into()
+/// The depth of two jobs at once; only the default, 256, adapts to a target with a lower limit.
+pub(crate) fn depth_of_two(
+    Reading { name, params, site, .. }: Reading<'_>,
+    jobs: &str,
+) -> Result<u32, RunError> {
+    let depth = match params.is_set(name) {
+        true => params.queue_depth(name)?,
+        false => params.queue_depth(name)?.min(site.limits.queue_depth_max),
+    };
+    if depth >= 2 {
+        return Ok(depth);
     }
+    Err(RunError::Usage(format!(
+        "a queue depth of {depth} has no room for {jobs} at once; expected at least 2 (--set {name}=)"
+    )))
 }
 
 impl Key for Count {
@@ -186,10 +226,6 @@ impl Key for Count {
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
         params.count(name)
-    }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
     }
 }
 
@@ -199,10 +235,6 @@ impl Key for Content {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<AskedData, RunError> {
         steps::data(params, name)
     }
-
-    fn entry(value: &AskedData) -> Value {
-        value.text.clone().into()
-    }
 }
 
 impl Key for Rate {
@@ -211,32 +243,23 @@ impl Key for Rate {
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Pacing, RunError> {
         params.get(name)
     }
-
-    fn entry(value: &Pacing) -> Value {
-        value.to_string().into()
-    }
 }
 
-impl<T: FromStr<Err: Display + 'static> + Clone + Into<Value>> Key for Plain<T> {
+impl<T: FromStr<Err: Display + 'static> + Entry> Key for Plain<T> {
     type Value = T;
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<T, RunError> {
         params.get(name)
     }
-
-    fn entry(value: &T) -> Value {
-        value.clone().into()
-    }
 }
 
-impl<T: FromStr<Err: Display + 'static> + PartialEq + Clone + Into<Value>> Key for List<T> {
+impl<T: FromStr<Err: Display + 'static> + PartialEq> Key for List<T>
+where
+    Vec<T>: Entry,
+{
     type Value = Vec<T>;
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<T>, RunError> {
         params.list(name)
-    }
-
-    fn entry(value: &Vec<T>) -> Value {
-        value.clone().into()
     }
 }

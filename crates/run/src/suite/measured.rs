@@ -7,14 +7,14 @@ use result::marks::steady::{Before, obstacle, obstacle_of_past};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, Run};
 use result::stats::latency::Latencies;
-use result::stats::scale::Scaled;
+use result::stats::scale::ScaledRun;
 
 use crate::jobs::JobRecord;
 use crate::replay::Meter;
 
 /// All measurements so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured<'a> {
+pub struct Measurements<'a> {
     /// The run with its phases.
     pub run: &'a Run,
     /// The rows of each phase, in the order of `run.phases`.
@@ -34,26 +34,23 @@ pub struct Part<'a> {
     pub rows: &'a PhaseRows,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> Measurements<'a> {
     /// All phases in order, incomplete ones included.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'a>> + Clone + use<'a> {
         self.run.phases.iter().zip(self.rows).map(|(phase, rows)| Part { phase, rows })
     }
 
     /// The last phase of this name, complete or not.
-    #[must_use]
     pub fn part(&self, name: &str) -> Option<Part<'a>> {
         self.parts().rfind(|part| part.phase.name == name)
     }
 
     /// The last phase of this name, if it ran to its end.
-    #[must_use]
     pub fn complete(&self, name: &str) -> Option<Part<'a>> {
         self.part(name).filter(|part| part.phase.complete)
     }
 
     /// The reason why the drive was not in steady state during a part of the run, or `None` if it was.
-    #[must_use]
     pub fn obstacle(&self, part: &Part<'_>) -> Option<String> {
         let start_ns = part.phase.start_ns;
         let span_bytes = Some(self.run.span.span_bytes);
@@ -72,7 +69,6 @@ impl<'a> Measured<'a> {
 
     /// The reason why the drive was in steady state nowhere since its last purge, or `None` if there
     /// is none.
-    #[must_use]
     pub fn obstacle_of_past(&self) -> Option<String> {
         let is_purge = |part: &Part<'_>| part.phase.name.starts_with("purge");
         let past = self.parts().rev().take_while(|part| !is_purge(part));
@@ -85,7 +81,6 @@ impl<'a> Measured<'a> {
     }
 
     /// Whether a figure is of a step that wrote.
-    #[must_use]
     pub fn wrote(&self, metric: &str) -> bool {
         let written = |phase: usize| {
             let rows = self.rows.get(phase).map_or(&[][..], |rows| &rows.seconds);
@@ -95,7 +90,6 @@ impl<'a> Measured<'a> {
     }
 
     /// A job of the last phase of this name, complete or not; `None` if it has not begun.
-    #[must_use]
     pub fn job(&self, phase: &str, job: &str) -> Option<Part<'a>> {
         let is_it = |record: &&JobRecord| record.phase == phase && record.job.name == job;
         let record = self.jobs.iter().rfind(is_it)?;
@@ -103,19 +97,16 @@ impl<'a> Measured<'a> {
     }
 
     /// The measurement of a job, or `None` if it did not run to its end.
-    #[must_use]
     pub fn complete_job(&self, phase: &str, job: &str) -> Option<Part<'a>> {
         self.job(phase, job).filter(|part| part.phase.complete)
     }
 
     /// The run as one of a drive below full size, or `None` if the target has full size.
-    #[must_use]
-    pub fn scaled(&self) -> Option<Scaled<'a>> {
-        Scaled::of(self.run, self.rows)
+    pub fn scaled(&self) -> Option<ScaledRun<'a>> {
+        ScaledRun::of(self.run, self.rows)
     }
 
     /// Whether a figure holds for the drive at full size.
-    #[must_use]
     pub fn holds(&self, metric: &str) -> bool {
         self.scaled().is_none_or(|scaled| scaled.keeps(metric))
     }
@@ -123,13 +114,11 @@ impl<'a> Measured<'a> {
 
 impl Part<'_> {
     /// Commands per second over the whole phase.
-    #[must_use]
     pub fn iops(&self) -> Option<f64> {
         self.per_second(self.phase.ios)
     }
 
     /// Decimal megabytes per second over the whole phase.
-    #[must_use]
     pub fn mb_per_s(&self) -> Option<f64> {
         self.per_second(self.phase.bytes).map(|rate| rate / 1e6)
     }
@@ -140,31 +129,26 @@ impl Part<'_> {
     }
 
     /// Decimal megabytes per second of every row, in order.
-    #[must_use]
     pub fn row_mb_per_s(&self) -> Vec<f64> {
         self.rows.seconds.iter().filter_map(result::stats::rates::mb_per_s).collect()
     }
 
     /// The latencies of all commands.
-    #[must_use]
     pub fn latencies(&self) -> Latencies {
         Latencies::of(self.rows, 0..u32::MAX)
     }
 
     /// The latencies of one kind of command.
-    #[must_use]
     pub fn latencies_of(&self, op: OpKind) -> Latencies {
         Latencies::of_kind(self.rows, op)
     }
 
     /// The mean latency of all commands, in ns; `None` if none ended.
-    #[must_use]
     pub fn latency_ns_mean(&self) -> Option<f64> {
         self.latencies().mean_ns()
     }
 
     /// The largest latency of all, exact, in ns; `None` if no command ended.
-    #[must_use]
     pub fn latency_ns_max(&self) -> Option<f64> {
         self.rows.seconds.iter().filter_map(|row| row.latency_ns_max).max().map(|ns| ns as f64)
     }

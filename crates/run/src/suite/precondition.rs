@@ -9,6 +9,7 @@ use load::address::one_pass;
 use load::{Order, Workload};
 use target::Identity;
 
+use super::keys::entry;
 use super::{Notes, PhaseSpec, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -77,7 +78,6 @@ impl Preparation {
     }
 
     /// Its word in results.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
@@ -87,6 +87,8 @@ impl Preparation {
         self.phase.clone().into_iter()
     }
 }
+
+entry! { Preparation: |value| value.name() }
 
 /// A single pass over the span, and its basis.
 #[derive(Clone, Debug)]

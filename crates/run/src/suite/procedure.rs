@@ -10,7 +10,7 @@ use result::marks;
 use result::schema::{Finding, Mark, Table, Verdict};
 use target::{Past, Rest};
 
-use super::measured::Measured;
+use super::measured::Measurements;
 use crate::event::Length;
 use crate::jobs::{self, Jobs};
 use crate::recorder::Zones;
@@ -37,32 +37,31 @@ pub struct Procedure {
     /// Facts about it for a reader.
     pub notes: Notes,
     /// Its figures, from all measurements so far.
-    pub figures: Computed<Figures>,
+    pub figures: Formula<Figures>,
 }
 
 /// A value that depends on the measurements so far.
-pub struct Computed<T>(Arc<dyn Fn(&Measured<'_>) -> T + Send + Sync>);
+pub struct Formula<T>(Arc<dyn Fn(&Measurements<'_>) -> T + Send + Sync>);
 
-impl<T> Computed<T> {
+impl<T> Formula<T> {
     /// A value that this function computes.
-    pub fn new(function: impl Fn(&Measured<'_>) -> T + Send + Sync + 'static) -> Self {
+    pub fn new(function: impl Fn(&Measurements<'_>) -> T + Send + Sync + 'static) -> Self {
         Self(Arc::new(function))
     }
 
     /// The present value.
-    #[must_use]
-    pub fn of(&self, measured: &Measured<'_>) -> T {
+    pub fn of(&self, measured: &Measurements<'_>) -> T {
         (self.0)(measured)
     }
 }
 
-impl<T> Clone for Computed<T> {
+impl<T> Clone for Formula<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T> fmt::Debug for Computed<T> {
+impl<T> fmt::Debug for Formula<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Computed")
     }
@@ -73,12 +72,12 @@ impl<T> fmt::Debug for Computed<T> {
 pub enum Step {
     /// A phase that is done once.
     Phase(PhaseSpec),
-    /// The same with details that follow from earlier measurements, such as a rate.
+    /// A phase with details that follow from earlier measurements, such as a rate.
     Adapted {
         /// The phase as far as it is known before the start.
         planned: PhaseSpec,
         /// The phase, asked before it begins; its name and its kind of action are those of the plan.
-        actual: Computed<PhaseSpec>,
+        actual: Formula<PhaseSpec>,
     },
     /// Phases that repeat until the test has enough.
     Rounds {
@@ -87,7 +86,7 @@ pub enum Step {
         /// The phases of each round; in the result the names end in `.r1`, `.r2` and so on.
         phases: Vec<PhaseSpec>,
         /// Whether the step ends, asked after each round.
-        settled: Computed<bool>,
+        settled: Formula<bool>,
     },
     /// Some of these phases, in order; earlier measurements select them.
     Chosen {
@@ -96,13 +95,12 @@ pub enum Step {
         /// Largest number of them that are done.
         phases_max: u32,
         /// The names of the next phases, asked before each phase.
-        wanted: Computed<Vec<String>>,
+        wanted: Formula<Vec<String>>,
     },
 }
 
 impl Step {
     /// Its phases, each once.
-    #[must_use]
     pub fn phases(&self) -> &[PhaseSpec] {
         match self {
             Self::Phase(phase) | Self::Adapted { planned: phase, .. } => {
@@ -113,7 +111,6 @@ impl Step {
     }
 
     /// Largest number of times that each of its phases is done.
-    #[must_use]
     pub const fn rounds_max(&self) -> u32 {
         match self {
             Self::Phase(_) | Self::Adapted { .. } | Self::Chosen { .. } => 1,
@@ -122,7 +119,6 @@ impl Step {
     }
 
     /// Largest number of its phases that are done, or `None` for all of them.
-    #[must_use]
     pub const fn phases_max(&self) -> Option<u32> {
         match self {
             Self::Phase(_) | Self::Adapted { .. } | Self::Rounds { .. } => None,
@@ -179,7 +175,6 @@ pub enum Action {
 
 impl Action {
     /// The workloads that it issues at the same time or one after the other; none for other actions.
-    #[must_use]
     pub fn workloads(&self) -> Vec<&Workload> {
         match self {
             Self::Load { workload, .. } => vec![workload],
@@ -191,7 +186,6 @@ impl Action {
 
 impl PhaseSpec {
     /// End of the phase.
-    #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
             Action::Purge
@@ -213,7 +207,6 @@ impl PhaseSpec {
     }
 
     /// Whether it destroys the data on the target.
-    #[must_use]
     pub fn is_destructive(&self) -> bool {
         match &self.action {
             Action::Purge
@@ -245,10 +238,10 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The same with the marks that follow from the run. Sentences about figures that do not hold
+    /// Adds the marks that follow from the run. Sentences about figures that do not hold
     /// at full size, or that were interrupted, make room for the reason.
     #[must_use]
-    pub fn with_marks(mut self, measured: &Measured<'_>) -> Self {
+    pub fn with_marks(mut self, measured: &Measurements<'_>) -> Self {
         if let Some(scaled) = measured.scaled() {
             self.marks.extend(scaled.marks(&self.metrics));
             self.findings = scaled.findings(self.findings, &self.metrics);

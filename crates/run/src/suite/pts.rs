@@ -15,7 +15,10 @@ pub(crate) mod rounds;
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
 
-use super::{Conditions, Config, Measured, Notes, PhaseSpec, Site, Step, steps};
+use serde_json::Value;
+
+use super::keys::{Entry, Key, Reading};
+use super::{Conditions, Measurements, Notes, PhaseSpec, Site, Step, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
@@ -56,15 +59,20 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Reads the length of a step and the precondition.
-    pub(crate) fn read(
+    /// Reads the length of a step and the precondition. A test without a parameter for the latter writes the
+    /// span once where steps are shortened.
+    pub(crate) fn of(
         params: &Params,
         site: &Site<'_>,
+        simulated: u64,
         queue_depth: u32,
         notes: &mut Notes,
     ) -> Result<Self, RunError> {
-        let (step, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
-        let precondition = params.get("precondition")?;
+        let (step, shorten) = step_length(params, site, simulated)?;
+        let precondition = match params.declares(PRECONDITION.name) {
+            true => params.get(PRECONDITION.name)?,
+            false => u32::from(shorten > 1),
+        };
         if precondition > PRECONDITION_MAX {
             return Err(RunError::Usage(format!(
                 "`--set precondition={precondition}` must lie between 0 and {PRECONDITION_MAX}: so often the span is \
@@ -73,30 +81,6 @@ impl Common {
         }
         notes.extend(shortened(shorten));
         Ok(Self { step, shorten, precondition, queue_depth })
-    }
-
-    /// Reads the length of a step, for a test without a parameter for the precondition: where steps are
-    /// shortened, the span is written once beforehand.
-    pub(crate) fn without_precondition(
-        params: &Params,
-        site: &Site<'_>,
-        simulated: u64,
-        queue_depth: u32,
-        notes: &mut Notes,
-    ) -> Result<Self, RunError> {
-        let (step, shorten) = step_length(params, site, simulated)?;
-        notes.extend(shortened(shorten));
-        Ok(Self { step, shorten, precondition: u32::from(shorten > 1), queue_depth })
-    }
-
-    /// The settings in the form of `run.json`.
-    pub(crate) fn config(&self) -> Config {
-        steps::config([
-            ("step_ns", self.step.0.into()),
-            ("shorten", self.shorten.into()),
-            ("precondition", self.precondition.into()),
-            ("queue_depth", self.queue_depth.into()),
-        ])
     }
 
     /// Purge and workload-independent precondition. If `random_follows` and minutes have become
@@ -114,7 +98,7 @@ impl Common {
     }
 
     /// The necessary conditions of every table of the specification.
-    pub(crate) fn conditions(&self, measured: &Measured<'_>) -> Conditions {
+    pub(crate) fn conditions(&self, measured: &Measurements<'_>) -> Conditions {
         let run = measured.run;
         let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
         let cache = run.target.details.get("write_cache").cloned();
@@ -137,12 +121,36 @@ impl Common {
     }
 
     /// The writes before the rounds, in the words of the conditions.
-    fn precondition_words(&self, measured: &Measured<'_>) -> String {
+    fn precondition_words(&self, measured: &Measurements<'_>) -> String {
         let times = self.precondition;
         let sequential = (times > 0).then(|| format!("{times} x 128KiB sequential"));
         let random = measured.part(RANDOM_PASS).map(|_| "1 x 4KiB random".to_owned());
         let parts: Vec<String> = sequential.into_iter().chain(random).collect();
         if parts.is_empty() { "none but the test's own".to_owned() } else { parts.join(", ") }
+    }
+}
+
+/// A test without a parameter for the queue depth has one command outstanding.
+impl Key for Common {
+    type Value = Self;
+
+    fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Self, RunError> {
+        let queue_depth = match params.declares(QUEUE_DEPTH.name) {
+            true => params.queue_depth(QUEUE_DEPTH.name)?,
+            false => 1,
+        };
+        Self::of(params, site, SIMULATED_SHORTEN, queue_depth, notes)
+    }
+}
+
+impl Entry for Common {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        steps::entries([
+            ("step_ns", self.step.0.into()),
+            ("shorten", self.shorten.into()),
+            ("precondition", self.precondition.into()),
+            ("queue_depth", self.queue_depth.into()),
+        ])
     }
 }
 

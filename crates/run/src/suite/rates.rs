@@ -9,11 +9,11 @@ use result::stats::findings::subject;
 use result::stats::latency;
 use result::stats::mixture::{Mixture, Rate};
 
-use super::{Figures, Measured, Part};
+use super::{Figures, Measurements, Part};
 
 /// A step of a test, with its names in metrics and for people.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Named {
+pub(crate) struct StepNames {
     /// Name of the phase, and of the step in metrics.
     pub(crate) phase: &'static str,
     /// Words for people.
@@ -43,7 +43,7 @@ pub(crate) fn add_latencies(figures: &mut Figures, name: &str, part: Option<Part
     mark_end(figures, name, part);
 }
 
-/// The same by kind of command: `<test>.<step>.latency_ns_mean_read`, `_write` and so on.
+/// Adds the latencies of each kind of command: `<test>.<step>.latency_ns_mean_read`, `_write` and so on.
 pub(crate) fn add_latencies_by_kind(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     for op in [OpKind::Read, OpKind::Write] {
         let latencies = part.map(|part| part.latencies_of(op)).unwrap_or_default();
@@ -57,7 +57,7 @@ pub(crate) fn add_latencies_by_kind(figures: &mut Figures, name: &str, part: Opt
 /// writes claim nothing.
 pub(crate) fn mark_unsteady(
     figures: &mut Figures,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     name: &str,
     part: Option<Part<'_>>,
 ) {
@@ -67,7 +67,7 @@ pub(crate) fn mark_unsteady(
 }
 
 /// Marks the figures of all steps that wrote, in a test that brings the drive into steady state first.
-pub(crate) fn mark_unprepared(figures: &mut Figures, measured: &Measured<'_>) {
+pub(crate) fn mark_unprepared(figures: &mut Figures, measured: &Measurements<'_>) {
     let Some(text) = measured.obstacle_of_past() else { return };
     mark(figures, &Reason::not_steady(text), |metric| measured.wrote(metric));
 }
@@ -90,11 +90,11 @@ fn mark_end(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
 }
 
 /// Rates of every step as metrics, and a table of them.
-pub(crate) fn of_steps(measured: &Measured<'_>, title: &str, steps: &[Named]) -> Figures {
+pub(crate) fn of_steps(measured: &Measurements<'_>, title: &str, steps: &[StepNames]) -> Figures {
     let test = &measured.run.test;
     let mut figures = Figures::default();
     let mut rows = Vec::new();
-    for Named { phase, label } in steps {
+    for StepNames { phase, label } in steps {
         let part = measured.complete(phase);
         add_rates(&mut figures, &format!("{test}.{phase}"), part);
         let values = vec![part.and_then(|part| part.mb_per_s()), part.and_then(|part| part.iops())];
@@ -127,7 +127,7 @@ pub(crate) fn table(name: &str, title: &str, row_name: &str, columns: &[(&str, &
 }
 
 /// A sentence about the run: its subject, then `predicate`.
-pub(crate) fn finding(measured: &Measured<'_>, metric: &str, predicate: &str) -> Finding {
+pub(crate) fn finding(measured: &Measurements<'_>, metric: &str, predicate: &str) -> Finding {
     Finding { text: format!("{} {predicate}.", subject(measured.run)), metric: metric.to_owned() }
 }
 

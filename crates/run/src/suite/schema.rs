@@ -16,7 +16,6 @@ struct Entry {
 }
 
 /// The text of `schema/tests.json`: every test, in the order of the suite.
-#[must_use]
 pub fn catalogue() -> String {
     let entries = Test::ALL.map(|test| {
         let definition = test.definition();

@@ -1,14 +1,17 @@
 //! The settings of a test: its parameters, read once into a struct of its own.
 
-use super::measured::Measured;
-use super::procedure::{Computed, Conditions, Config, Figures, Notes, Procedure, Step};
+use super::measured::Measurements;
+use super::procedure::{Conditions, Config, Figures, Formula, Notes, Procedure, Step};
 use super::site::Site;
 use crate::error::RunError;
-use crate::params::Params;
+use crate::params::{Param, Params};
 
-/// The keys of a test: its parameters, read once for a site. Most tests declare them by
+/// The keys of a test: its parameters, read once for a site. Tests declare them by
 /// [`settings!`](super::keys::settings).
 pub(crate) trait Keys: Sized {
+    /// The parameters with their defaults.
+    const PARAMS: &'static [Param];
+
     /// Reads the parameters.
     ///
     /// # Errors
@@ -39,7 +42,7 @@ pub(crate) trait TestSettings: Keys + Send + Sync + 'static {
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step>;
 
     /// The figures, from all measurements so far.
-    fn figures(&self, measured: &Measured<'_>) -> Figures;
+    fn figures(&self, measured: &Measurements<'_>) -> Figures;
 }
 
 impl Procedure {
@@ -53,7 +56,7 @@ impl Procedure {
             conditions: settings.conditions(),
             steps: settings.steps(site, &mut notes),
             notes,
-            figures: Computed::new(move |measured| settings.figures(measured)),
+            figures: Formula::new(move |measured| settings.figures(measured)),
         })
     }
 }

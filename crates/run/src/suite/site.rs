@@ -15,7 +15,6 @@ const REGION_STEP: Bytes = Bytes(8 << 20);
 const REGION_MIN: Bytes = Bytes(64 << 20);
 
 /// A size for a drive of full size, on this target: in proportion to the size of a simulated drive.
-#[must_use]
 pub fn in_proportion(bytes: Bytes, identity: &Identity) -> Bytes {
     let Some(scale) = identity.scale() else { return bytes };
     let scaled = Bytes(scale.of(bytes.0)).align_down(REGION_STEP);
@@ -97,27 +96,23 @@ impl Site<'_> {
     }
 
     /// Writes the first `span_bytes` in LBA order, so that every LBA holds data.
-    #[must_use]
     pub fn fill(&self, name: &str, span_bytes: u64) -> PhaseSpec {
         steps::fill(name, span_bytes, self.fill_depth())
     }
 
     /// A step after a purge and a fill of the first `span_bytes`: steps with compared figures begin
     /// alike, after any earlier writes.
-    #[must_use]
     pub fn from_filled(&self, span_bytes: u64, step: PhaseSpec) -> [PhaseSpec; 3] {
         [steps::purge(), self.fill("prepare", span_bytes), step]
     }
 
     /// Outstanding commands of a fill: no figure depends on it, so it is as deep as the target
     /// supports.
-    #[must_use]
     pub fn fill_depth(&self) -> u32 {
         steps::FILL_QUEUE_DEPTH.min(self.limits.queue_depth_max)
     }
 
     /// The note that commands of this size are too small for the target.
-    #[must_use]
     pub fn too_small(&self, block_bytes: u32) -> String {
         let block = Bytes(block_bytes.into());
         let smallest = Bytes(self.limits.logical_block_bytes.into());
@@ -125,7 +120,6 @@ impl Site<'_> {
     }
 
     /// Whether time is virtual, so that hours cost minutes.
-    #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.identity.kind.is_simulated()
     }

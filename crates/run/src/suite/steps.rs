@@ -5,7 +5,7 @@ use load::{Composite, Mix, Order, Pacing, Shares, Sizes, Workload};
 use serde_json::Value;
 use target::{Past, Rest};
 
-use super::procedure::{Action, Config, PhaseSpec, Step};
+use super::procedure::{Action, PhaseSpec, Step};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::recorder::Zones;
@@ -35,21 +35,18 @@ impl From<PhaseSpec> for Step {
 }
 
 /// Brings the target to its fresh state.
-#[must_use]
 pub fn purge() -> PhaseSpec {
     let what = "bring the target to its fresh state".to_owned();
     PhaseSpec { name: "purge".to_owned(), what, action: Action::Purge }
 }
 
 /// Brings a simulated drive to its fresh state, at a part of its size.
-#[must_use]
 pub fn purge_to_scale(scale: Ratio) -> PhaseSpec {
     let what = format!("bring the drive to its fresh state, at {scale} of its size");
     PhaseSpec { name: "purge".to_owned(), what, action: Action::PurgeToScale(scale) }
 }
 
 /// Deallocates the first `len_bytes` of the target.
-#[must_use]
 pub fn trim(name: &str, len_bytes: u64) -> PhaseSpec {
     let what = format!("deallocate (TRIM) {} from LBA 0 on", size(len_bytes));
     let action = Action::Deallocate { offset_bytes: 0, len_bytes };
@@ -57,21 +54,18 @@ pub fn trim(name: &str, len_bytes: u64) -> PhaseSpec {
 }
 
 /// Leaves the target alone.
-#[must_use]
 pub fn idle(name: &str, duration: Nanos) -> PhaseSpec {
     let what = format!("leave the target alone for {duration}");
     PhaseSpec { name: name.to_owned(), what, action: Action::Idle(duration) }
 }
 
 /// Gives the target a past at once.
-#[must_use]
 pub fn age(name: &str, past: Past) -> PhaseSpec {
     let what = format!("age the drive: {past}");
     PhaseSpec { name: name.to_owned(), what, action: Action::Age(past) }
 }
 
 /// Switches the permission of link and drive to rest.
-#[must_use]
 pub fn set_rest(name: &str, rest: Rest) -> PhaseSpec {
     let what = match rest {
         Rest::AsFound => "let link and drive rest as they did before",
@@ -82,19 +76,16 @@ pub fn set_rest(name: &str, rest: Rest) -> PhaseSpec {
 }
 
 /// Issues a workload until it ends by itself.
-#[must_use]
 pub fn to_its_end(name: &str, workload: Workload) -> PhaseSpec {
     load(name, workload, None, None)
 }
 
 /// Issues a workload for a time.
-#[must_use]
 pub fn for_time(name: &str, workload: Workload, duration: Nanos) -> PhaseSpec {
     load(name, workload, Some(duration), None)
 }
 
 /// Writes the first `span_bytes` in LBA order, so that every LBA holds data.
-#[must_use]
 pub fn fill(name: &str, span_bytes: u64, depth: u32) -> PhaseSpec {
     let block = LINEAR_BLOCK_BYTES;
     let order = Order::SequentialOnce;
@@ -102,7 +93,6 @@ pub fn fill(name: &str, span_bytes: u64, depth: u32) -> PhaseSpec {
 }
 
 /// A workload to its end, with a row for each of `zones` zones of its span.
-#[must_use]
 pub fn by_zone(name: &str, workload: Workload, zones: u64) -> PhaseSpec {
     let total_bytes = workload.total_bytes().unwrap_or(workload.span_bytes);
     let block_bytes = u64::from(workload.block_bytes);
@@ -113,7 +103,6 @@ pub fn by_zone(name: &str, workload: Workload, zones: u64) -> PhaseSpec {
 
 /// A pass over the first `span_bytes` in the manner of HD Tach: 128 KiB, QD 1, LBA order, one row
 /// for each 1/500.
-#[must_use]
 pub fn linear_pass(name: &str, kind: OpKind, data: Data, span_bytes: u64) -> PhaseSpec {
     let workload = Workload::new(kind, Order::SequentialOnce, LINEAR_BLOCK_BYTES, 1, span_bytes);
     by_zone(name, Workload { data, ..workload }, ZONES)
@@ -202,8 +191,8 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// Entries of a resolved configuration.
-pub(crate) fn config<const N: usize>(entries: [(&str, Value); N]) -> Config {
-    entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+pub(crate) fn entries<const N: usize>(entries: [(&str, Value); N]) -> Vec<(String, Value)> {
+    entries.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// A time in whole seconds, for configurations.

@@ -16,12 +16,14 @@ use load::trace::{Origin, TraceInfo};
 use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::latency::{self, Latencies, PERCENTILES};
 use result::stats::notice::Notice;
+use serde_json::Value;
 
 use super::amplification;
+use super::keys::{Entry, Key, Plain, Reading, settings};
 use super::measured::Part;
 use super::{
-    Action, Conditions, Config, Figures, Keys, Measured, Notes, PhaseSpec, Site, Step,
-    TestSettings, steps,
+    Action, Conditions, Figures, Keys, Measurements, Notes, PhaseSpec, Site, Step, TestSettings,
+    steps,
 };
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -37,53 +39,61 @@ const RECORDED: &str = "recorded";
 /// The depth of the benches, and the least one of other replays: a trace may not know its depths.
 const QUEUE_DEPTH: u32 = 32;
 
-/// The parameters of all of them; only the trace and the default of the depth differ.
+/// The parameters of a test, which differ in the trace and the default of the depth alone.
 pub(crate) const fn params(trace: &'static str, depth: &'static str) -> [Param; 11] {
-    [
-        Param {
-            name: "trace",
-            default: trace,
-            help: "a trace file of any format, or synth:SCENARIO[?seed=N]",
-        },
-        Param {
-            name: "part",
-            default: "1",
-            help: "synthesised traces: part of all totals, e.g. 1/100",
-        },
-        Param {
-            name: "idle",
-            default: "cap:25ms",
-            help: "pauses: real, none, or no longer than cap:25ms",
-        },
-        Param {
-            name: "form",
-            default: "closed",
-            help: "closed: keep recorded queue depths; open: keep recorded times",
-        },
-        Param {
-            name: "mapping",
-            default: "wrap",
-            help: "addresses beyond the span: wrap, scale, or offset:BYTES (what is outside is left out)",
-        },
-        Param { name: "flush", default: "true", help: "issue flushes" },
-        Param { name: "trim", default: "true", help: "issue deallocations where the target can" },
-        Param {
-            name: "queue_depth_max",
-            default: depth,
-            help: "most commands outstanding; recorded: in the closed form as deep as the trace, else 32",
-        },
-        Param {
-            name: "transfer_max",
-            default: "1MiB",
-            help: "longest command; longer ones are split",
-        },
-        Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
-        Param { name: "fill", default: "true", help: "write the whole span first" },
-    ]
+    let mut params = [Param::new("", "", ""); 11];
+    params.copy_from_slice(Settings::PARAMS);
+    let mut at = 0;
+    while at < params.len() {
+        match params[at].name.as_bytes() {
+            b"trace" => params[at].default = trace,
+            b"queue_depth_max" => params[at].default = depth,
+            _ => {}
+        }
+        at += 1;
+    }
+    params
 }
 
-/// A replay, and the steps before it.
-pub(crate) struct Settings {
+settings! {
+    /// A replay, and the steps before it.
+    pub(crate) struct Settings {
+        replay: Replay = Param::new(
+            "trace",
+            "",
+            "a trace file of any format, or synth:SCENARIO[?seed=N]",
+        ),
+            with Param::new("part", "1", "synthesised traces: part of all totals, e.g. 1/100"),
+            Param::new("idle", "cap:25ms", "pauses: real, none, or no longer than cap:25ms"),
+            Param::new(
+                "form",
+                "closed",
+                "closed: keep recorded queue depths; open: keep recorded times",
+            ),
+            Param::new(
+                "mapping",
+                "wrap",
+                "addresses beyond the span: wrap, scale, or offset:BYTES (what is outside is left out)",
+            ),
+            Param::new("flush", "true", "issue flushes"),
+            Param::new("trim", "true", "issue deallocations where the target can"),
+            Param::new(
+                "queue_depth_max",
+                RECORDED,
+                "most commands outstanding; recorded: in the closed form as deep as the trace, else 32",
+            ),
+            Param::new("transfer_max", "1MiB", "longest command; longer ones are split");
+        purge: Plain<bool> = Param::new(
+            "purge",
+            "true",
+            "bring the target to its fresh state first",
+        );
+        fill: Plain<bool> = Param::new("fill", "true", "write the whole span first");
+    }
+}
+
+/// A replay, with the texts of its keys.
+pub(crate) struct Replay {
     spec: ReplaySpec,
     /// Origin and source of the trace.
     origin: (Origin, String),
@@ -95,14 +105,13 @@ pub(crate) struct Settings {
     form: String,
     /// Requested mapping of the addresses.
     mapping: String,
-    purge: bool,
-    fill: bool,
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+impl Key for Replay {
+    type Value = Self;
+
+    fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Self, RunError> {
         let (spec, info) = opened(spec(params, site)?, params, site)?;
-        let (purge, fill) = (params.get("purge")?, params.get("fill")?);
         notes.extend(info.warnings);
         notes.extend(folding(&spec, info.span_bytes));
         if params.get("trim")? && !spec.keep_trim {
@@ -115,53 +124,46 @@ impl Keys for Settings {
             idle: params.text("idle"),
             form: params.text("form"),
             mapping: params.text("mapping"),
-            purge,
-            fill,
         })
     }
+}
 
-    fn config(&self) -> Config {
-        let (origin, source) = &self.origin;
-        steps::config([
-            ("trace", self.spec.trace.clone().into()),
-            ("part", self.part.clone().into()),
+impl Entry for Replay {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        let Self { spec, origin: (origin, source), part, idle, form, mapping } = self;
+        steps::entries([
+            ("trace", spec.trace.clone().into()),
+            ("part", part.clone().into()),
             ("trace_origin", origin.name().into()),
             ("trace_source", source.clone().into()),
-            ("idle", self.idle.clone().into()),
-            ("form", self.form.clone().into()),
-            ("mapping", self.mapping.clone().into()),
-            ("flush", self.spec.keep_flush.into()),
-            ("trim", self.spec.keep_trim.into()),
-            ("queue_depth_max", self.spec.queue_depth_max.into()),
-            ("transfer_bytes_max", self.spec.transfer_bytes_max.into()),
-            ("purge", self.purge.into()),
-            ("fill", self.fill.into()),
+            ("idle", idle.clone().into()),
+            ("form", form.clone().into()),
+            ("mapping", mapping.clone().into()),
+            ("flush", spec.keep_flush.into()),
+            ("trim", spec.keep_trim.into()),
+            ("queue_depth_max", spec.queue_depth_max.into()),
+            ("transfer_bytes_max", spec.transfer_bytes_max.into()),
         ])
     }
 }
 
 impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
-        let own = [("idle time", &self.idle), ("part", &self.part)];
+        let own = [("idle time", &self.replay.idle), ("part", &self.replay.part)];
         own.into_iter().map(|(label, text)| (label.to_owned(), text.clone())).collect()
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let (origin, source) = &self.origin;
-        let what = format!(
-            "replay the {} trace {source}, {} form, idle {}",
-            origin.name(),
-            self.form,
-            self.idle
-        );
-        let action = Action::Replay(self.spec.clone());
+        let Replay { spec, origin: (origin, source), form, idle, .. } = &self.replay;
+        let what = format!("replay the {} trace {source}, {form} form, idle {idle}", origin.name());
+        let action = Action::Replay(spec.clone());
         let replay = PhaseSpec { name: REPLAY.to_owned(), what, action };
         let purge = self.purge.then(steps::purge);
         let fill = self.fill.then(|| site.fill("fill", site.span_bytes));
         steps::once(purge.into_iter().chain(fill).chain([replay]))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let (Some(part), Some(meter)) = (measured.part(REPLAY), measured.replay) else {
             return Figures::default();
         };
@@ -169,13 +171,13 @@ impl TestSettings for Settings {
         amplification::add_inside(&mut figures, "", measured, Some(part));
         let marks = latency::marks_of_unwritten(Some(part.phase), &figures.metrics);
         figures.marks.extend(marks);
-        figures.findings = self.finding(meter).into_iter().chain(folded(meter)).collect();
+        figures.findings = self.replay.finding(meter).into_iter().chain(folded(meter)).collect();
         figures.tables = [Some(kinds(part, meter)), groups(meter)].into_iter().flatten().collect();
         figures
     }
 }
 
-impl Settings {
+impl Replay {
     fn finding(&self, meter: &Meter) -> Option<Finding> {
         let all = &meter.totals.all;
         let (rate, service) = (all.mb_per_s()?, all.service_us()?);
@@ -428,7 +430,6 @@ fn groups(meter: &Meter) -> Option<Table> {
 }
 
 /// The changes of a replay, in sentences for the reader of its result.
-#[must_use]
 pub fn remarks(feed: &crate::replay::Feed, spec: &ReplaySpec) -> Vec<String> {
     let changes = feed.changes();
     let block = Bytes(spec.block_bytes.into());

@@ -24,43 +24,36 @@ impl Test {
     pub const REPLAY: Self = Self(&replay::DEFINITION);
 
     /// The definition of the test.
-    #[must_use]
     pub const fn definition(self) -> &'static Definition {
         self.0
     }
 
     /// The word on the command line and in results.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
     /// The question it answers.
-    #[must_use]
     pub const fn question(self) -> &'static str {
         self.0.question
     }
 
     /// Whether it destroys the data on the target.
-    #[must_use]
     pub const fn writes(self) -> bool {
         self.0.writes
     }
 
     /// Its parameters with defaults.
-    #[must_use]
     pub const fn params(self) -> &'static [Param] {
         self.0.params
     }
 
     /// Its runs in the reviews.
-    #[must_use]
     pub const fn reviews(self) -> &'static [ReviewEntry] {
         self.0.reviews
     }
 
     /// Its quick form, or `None` if it has none.
-    #[must_use]
     pub fn quick(self) -> Option<&'static ReviewEntry> {
         let is_quick = |entry: &&ReviewEntry| matches!(entry.review, Review::Quick | Review::Alone);
         self.reviews().iter().find(is_quick)

@@ -6,7 +6,7 @@ use result::schema::TableRow;
 use result::stats::mixture::{Mixture, Rate};
 use result::stats::summary::{Summary, quantile};
 
-use super::{Figures, Measured, Part, rates};
+use super::{Figures, Measurements, Part, rates};
 
 /// The rates of a pass in the zones of a device, in decimal megabytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) struct Pass {
 
 impl Pass {
     /// The figures of a complete phase.
-    pub(crate) fn of(measured: &Measured<'_>, phase: &str) -> Option<Self> {
+    pub(crate) fn of(measured: &Measurements<'_>, phase: &str) -> Option<Self> {
         Self::of_part(&measured.complete(phase)?)
     }
 
@@ -58,7 +58,7 @@ pub(crate) fn add_pass(
 }
 
 /// Metrics, a table and a sentence for each of these passes.
-pub(crate) fn figures(measured: &Measured<'_>, title: &str, passes: &[&str]) -> Figures {
+pub(crate) fn figures(measured: &Measurements<'_>, title: &str, passes: &[&str]) -> Figures {
     let test = &measured.run.test;
     let mut figures = Figures::default();
     let columns = [

@@ -9,7 +9,7 @@ use target::capability::{Diagnose, Guarded, ReadBack};
 use target::error::is_of_medium;
 
 use super::promises::Promises;
-use super::{Ended, all};
+use super::{CommandOutcome, all};
 use crate::error::RunError;
 
 /// Damaged blocks in the report; all are counted.
@@ -39,7 +39,6 @@ pub enum Finding {
 
 impl Finding {
     /// The word in results.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -54,7 +53,6 @@ impl Finding {
     }
 
     /// Whether a promise was broken.
-    #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Stale | Self::Lost | Self::Torn | Self::Misdirected | Self::Unreadable)
     }
@@ -62,7 +60,7 @@ impl Finding {
 
 /// A block without its promised content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenBlock {
     /// Its place.
     pub offset_bytes: u64,
     /// The fault.
@@ -79,14 +77,13 @@ pub struct Report {
     /// Number of blocks by content.
     pub counts: BTreeMap<Finding, u64>,
     /// The first broken ones.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenBlock>,
     /// Broken blocks with data of another run: if that came later, the drive is not to blame.
     pub other_run_blocks: u64,
 }
 
 impl Report {
     /// Number of blocks without their promised content.
-    #[must_use]
     pub fn broken_blocks(&self) -> u64 {
         self.counts.iter().filter(|(finding, _)| finding.is_broken()).map(|(_, count)| count).sum()
     }
@@ -129,7 +126,7 @@ pub fn check(
 /// The content of a block, or `None` if the drive, which is still there, cannot read it.
 fn sectors(
     target: &mut (impl Guarded + ReadBack + Diagnose),
-    ended: &Ended,
+    ended: &CommandOutcome,
     seed: u64,
 ) -> Result<Option<Vec<Sector>>, RunError> {
     let Op { tag, offset, len, .. } = ended.op;
@@ -168,7 +165,7 @@ impl Report {
         let is_other = |sector: &Sector| matches!(sector, Sector::OtherRun { .. });
         self.other_run_blocks += u64::from(found.iter().any(is_other));
         if self.broken.len() < TOLD_MAX {
-            self.broken.push(Broken { offset_bytes, finding, promised, found });
+            self.broken.push(BrokenBlock { offset_bytes, finding, promised, found });
         }
     }
 }

@@ -89,7 +89,6 @@ impl Journal {
     }
 
     /// Whether a living process writes this journal: it holds a lock, which ends with it.
-    #[must_use]
     pub fn is_being_written(path: &Path) -> bool {
         let file = open_regular(path);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))

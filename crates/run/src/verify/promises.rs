@@ -200,7 +200,7 @@ mod tests {
         fs::read(&path).unwrap()
     }
 
-    /// The same in the first format.
+    /// A journal in the first format.
     fn journal_1(batches: &[&[(u64, u64)]]) -> String {
         let header = r#"{"block_bytes":4096,"format":"ssdlab-verify-1","seed":"18446744073709551615","serial":"S1","span_bytes":1048576}"#;
         let batches = batches.iter().map(|batch| serde_json::json!(batch).to_string());

@@ -11,7 +11,7 @@ use target::IoError;
 use super::check::{Finding, Report, check};
 use super::journal::{Header, Journal};
 use super::promises::Promises;
-use super::writer::{Stop, Written, write};
+use super::writer::{Stop, WriteCounts, write};
 use super::*;
 
 const BLOCK: usize = 4096;
@@ -35,7 +35,7 @@ fn written(dir: &Path, writes: u64) -> Promises {
     let mut noted = Journal::create(&journal, &header).unwrap();
     let done = write(&mut target, &LAYOUT, SEED, &mut noted, &stop).unwrap();
     assert_eq!(done.writes, writes);
-    assert!(done.flushes >= 2, "{:?}", Written { ..done });
+    assert!(done.flushes >= 2, "{:?}", WriteCounts { ..done });
     Promises::read(&journal).unwrap()
 }
 

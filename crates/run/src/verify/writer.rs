@@ -15,7 +15,7 @@ const BATCH_BLOCKS: usize = 1024;
 
 /// The numbers of writes and flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteCounts {
     /// Acknowledged writes.
     pub writes: u64,
     /// Acknowledged and recorded flushes.
@@ -45,11 +45,11 @@ pub fn write(
     seed: u64,
     journal: &mut Journal,
     stop: &Stop<'_>,
-) -> Result<Written, RunError> {
+) -> Result<WriteCounts, RunError> {
     let mut rng = Rng::split(seed, "verify-blocks");
     let depth = target.limits().queue_depth_max as usize;
     let deadline = Nanos(target.now().0.saturating_add(stop.duration.0));
-    let mut written = Written::default();
+    let mut written = WriteCounts::default();
     let (uses, mut look) = (target.use_probe(), target.now());
     while written.writes < stop.writes_max
         && target.now() < deadline

@@ -10,7 +10,7 @@ use run::RunError;
 use target::IoError;
 
 use super::figures::{self, Figures, Latencies, Noise};
-use super::measured::Measured;
+use super::measured::Measurements;
 use super::values::{Base, PACING, Point, Settings};
 use crate::pool::{self, Demand, Limits};
 use crate::request;
@@ -101,7 +101,7 @@ impl<'a> Bench<'a> {
     pub(super) fn at(
         &mut self,
         points: &[Point],
-        runs: &[&Measured],
+        runs: &[&Measurements],
     ) -> Result<Vec<Vec<Simulated>>, RunError> {
         let pairs = points.iter().flat_map(|point| runs.iter().map(move |run| (point, *run)));
         let mut found = self.of_pairs(&pairs.collect::<Vec<_>>())?.into_iter();
@@ -111,7 +111,7 @@ impl<'a> Bench<'a> {
     /// The figures of a run on the model at a point, for each pair.
     pub(super) fn of_pairs(
         &mut self,
-        pairs: &[(&Point, &Measured)],
+        pairs: &[(&Point, &Measurements)],
     ) -> Result<Vec<Simulated>, RunError> {
         let wanted: Vec<_> =
             pairs.iter().map(|(point, run)| self.request(point, run, self.seed)).collect();
@@ -122,7 +122,7 @@ impl<'a> Bench<'a> {
     pub(super) fn with_seeds(
         &mut self,
         points: &[Point],
-        runs: &[&Measured],
+        runs: &[&Measurements],
     ) -> Result<Vec<Vec<Simulated>>, RunError> {
         let seeds = (0..).map(|more| self.seed.wrapping_add(more));
         let of = |(point, seed)| runs.iter().map(move |run| (point, *run, seed));
@@ -133,7 +133,7 @@ impl<'a> Bench<'a> {
         Ok(points.iter().map(|_| found.by_ref().take(runs.len()).collect()).collect())
     }
 
-    fn request(&self, point: &Point, run: &Measured, seed: u64) -> Request {
+    fn request(&self, point: &Point, run: &Measurements, seed: u64) -> Request {
         let target = self.base.target(Some(self.scale), &self.settings(point));
         run.request(&target, size(&target, self.capacity_bytes), seed)
     }
@@ -141,7 +141,7 @@ impl<'a> Bench<'a> {
     /// The figures of one run with some settings of the model, on a drive of the size of the run itself.
     pub(super) fn at_own_size(
         &mut self,
-        run: &Measured,
+        run: &Measurements,
         candidates: &[Settings],
     ) -> Result<Vec<Simulated>, RunError> {
         let mut wanted = Vec::new();

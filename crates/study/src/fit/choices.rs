@@ -6,7 +6,7 @@ use run::RunError;
 
 use super::bench::{Bench, Simulated};
 use super::figures::{LATENCIES, is_of_plain_reads};
-use super::measured::Measured;
+use super::measured::Measurements;
 use super::search::{Best, Problem, Reads};
 use super::values::{PACING, PROGRAM, Point, READS, Settings};
 
@@ -47,11 +47,11 @@ fn margin(least: f64, figures: usize, decides: f64) -> f64 {
 /// nothing else tells dies from their times. Values of writes stay where they are.
 pub(super) fn dies(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     start: &Point,
 ) -> Result<Vec<Point>, RunError> {
-    let has_reads = |run: &&Measured| run.figures.keys().any(|name| is_of_plain_reads(name));
-    let told: Vec<&Measured> = runs.iter().copied().filter(has_reads).collect();
+    let has_reads = |run: &&Measurements| run.figures.keys().any(|name| is_of_plain_reads(name));
+    let told: Vec<&Measurements> = runs.iter().copied().filter(has_reads).collect();
     if told.is_empty() {
         return Ok(Vec::new());
     }
@@ -74,7 +74,7 @@ pub(super) fn dies(
 /// The best points with numbers of dies around the best number.
 fn climbed(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     start: &Point,
 ) -> Result<BTreeMap<u32, Best>, RunError> {
     let first = Problem::of(bench, runs, start.dies, Reads).solved(start)?;
@@ -96,9 +96,12 @@ fn climbed(
 /// The runs whose latencies can be compared with those of simulations. They depend on the size of the drive, so
 /// that these simulations have the size of the run: of runs that are larger than other simulations, only the one of
 /// least span is compared.
-pub(super) fn with_latencies<'a>(bench: &Bench<'_>, runs: &[&'a Measured]) -> Vec<&'a Measured> {
-    let has_them = |run: &&Measured| run.latencies.iter().flatten().count() >= LATENCIES_MIN;
-    let mut told: Vec<&Measured> = runs.iter().copied().filter(has_them).collect();
+pub(super) fn with_latencies<'a>(
+    bench: &Bench<'_>,
+    runs: &[&'a Measurements],
+) -> Vec<&'a Measurements> {
+    let has_them = |run: &&Measurements| run.latencies.iter().flatten().count() >= LATENCIES_MIN;
+    let mut told: Vec<&Measurements> = runs.iter().copied().filter(has_them).collect();
     if told.iter().any(|run| run.scale != Some(bench.scale)) {
         told.sort_by(|a, b| a.kept.total_cmp(&b.kept));
         told.truncate(1);
@@ -109,7 +112,7 @@ pub(super) fn with_latencies<'a>(bench: &Bench<'_>, runs: &[&'a Measured]) -> Ve
 /// The misfits of the latencies in steady state with each pacing, the least first; empty for runs without them.
 pub(super) fn pacings(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     point: &Point,
 ) -> Result<Vec<(f64, &'static str)>, RunError> {
     let told = with_latencies(bench, runs);
@@ -152,7 +155,7 @@ pub(super) fn decided(ranked: &[(f64, &'static str)]) -> Option<&'static str> {
 }
 
 /// The squares of the differences of the latencies, or `None` if the model has no such pacing.
-fn latency_misfit(run: &Measured, simulated: &Simulated) -> Option<f64> {
+fn latency_misfit(run: &Measurements, simulated: &Simulated) -> Option<f64> {
     let pairs = run.latencies.iter().zip(simulated.latencies).zip(LATENCIES);
     let terms = pairs.filter_map(|((measured, model), latency)| {
         let measured = (*measured)?;

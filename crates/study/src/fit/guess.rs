@@ -5,7 +5,7 @@ use run::RunError;
 use super::bench::Bench;
 use super::closed_form::{spare_of_ratio, write_amplification};
 use super::figures::{self, FILL_RATE};
-use super::measured::Measured;
+use super::measured::Measurements;
 use super::search::{All, Problem};
 use super::values::{LINK, PROGRAM, Point, READ, READ_COMMAND, RELOCATE, SPARE, WRITE_COMMAND};
 
@@ -21,9 +21,9 @@ const SECOND_NS: f64 = 1e9;
 /// The ratio of two steady rates gives the spare area, the fill the program time, reads and fresh
 /// writes at most depth their times, each if nothing else limits it. Two rates of a drive that its
 /// processor limits have another ratio: then several spare areas are simulated.
-pub(super) fn first(bench: &mut Bench<'_>, runs: &[&Measured]) -> Result<Point, RunError> {
+pub(super) fn first(bench: &mut Bench<'_>, runs: &[&Measurements]) -> Result<Point, RunError> {
     let mut guess = bench.base.point();
-    let steady: Vec<&Measured> =
+    let steady: Vec<&Measurements> =
         runs.iter().copied().filter(|run| run.figures.contains_key(STEADY)).collect();
     let slow = steady.iter().max_by(|a, b| a.kept.total_cmp(&b.kept));
     let fast = steady.iter().min_by(|a, b| a.kept.total_cmp(&b.kept));
@@ -48,13 +48,13 @@ pub(super) fn first(bench: &mut Bench<'_>, runs: &[&Measured]) -> Result<Point, 
     Ok(best.map_or(guess, |(_, start)| start))
 }
 
-fn rate(run: &Measured) -> f64 {
+fn rate(run: &Measurements) -> f64 {
     run.figures[STEADY].value
 }
 
 /// The point with the time for moving a page that explains the steady rates if the processor limits
 /// them, or `None` if they are not below that of fresh writes.
-fn of_moved_pages(start: &Point, steady: &[&Measured]) -> Option<Point> {
+fn of_moved_pages(start: &Point, steady: &[&Measurements]) -> Option<Point> {
     let (spare, write_ns) = (start.logs[SPARE].exp(), start.logs[WRITE_COMMAND].exp());
     let alpha = 1.0 / (1.0 - spare);
     let terms = steady.iter().map(|run| {
@@ -71,7 +71,11 @@ fn of_moved_pages(start: &Point, steady: &[&Measured]) -> Option<Point> {
 }
 
 /// Moves the values of the stages that limit a figure.
-fn limited(bench: &mut Bench<'_>, runs: &[&Measured], guess: &mut Point) -> Result<(), RunError> {
+fn limited(
+    bench: &mut Bench<'_>,
+    runs: &[&Measurements],
+    guess: &mut Point,
+) -> Result<(), RunError> {
     let simulated = bench.at(std::slice::from_ref(guess), runs)?.remove(0);
     for (place, is_of, exponent) in LIMITED {
         let pairs = runs.iter().zip(&simulated).flat_map(|(run, simulated)| {

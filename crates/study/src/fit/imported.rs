@@ -10,7 +10,7 @@ use result::schema::{Run, Setting};
 use run::RunError;
 
 use super::figures::{self, Figures, Latencies};
-use super::measured::{Measured, obstacle};
+use super::measured::{Measurements, obstacle};
 
 /// Begin and end of the name of a figure, around the depth.
 const READS: &str = "imported.randread_4KiB_qd";
@@ -28,10 +28,10 @@ pub(super) fn read(
     run: &Run,
     capacity_bytes: u64,
     held_out: bool,
-) -> Result<Vec<Measured>, RunError> {
+) -> Result<Vec<Measurements>, RunError> {
     let of = |found: Option<(&str, Vec<Setting>, f64, Figures)>| -> Result<_, RunError> {
         let Some((test, settings, kept, figures)) = found else { return Ok(None) };
-        Ok(Some(Measured {
+        Ok(Some(Measurements {
             id: run.run_id.clone(),
             test: test.parse()?,
             settings,

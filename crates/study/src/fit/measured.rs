@@ -24,7 +24,7 @@ const SAME_SCALE: f64 = 0.01;
 
 /// A run that a fit explains or predicts.
 #[derive(Clone, Debug)]
-pub(super) struct Measured {
+pub(super) struct Measurements {
     pub(super) id: String,
     pub(super) test: Test,
     pub(super) settings: Vec<Setting>,
@@ -49,7 +49,7 @@ fn is_obstacle(kind: MarkKind) -> bool {
     kind == MarkKind::HostLimited || kind.disqualifies() && kind != MarkKind::Scale
 }
 
-impl Measured {
+impl Measurements {
     /// A run of a library.
     ///
     /// # Errors
@@ -177,9 +177,9 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     /// The `pslc` of a drive of 64 GiB, written as a whole and in bursts of 1 GiB.
-    fn measured(kept: f64) -> Measured {
+    fn measured(kept: f64) -> Measurements {
         let set = |name: &str, value: &str| Setting { name: name.into(), value: value.into() };
-        Measured {
+        Measurements {
             id: "run".to_owned(),
             test: "pslc".parse().expect("a test"),
             settings: vec![

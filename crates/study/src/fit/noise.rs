@@ -5,7 +5,7 @@ use run::RunError;
 
 use super::bench::{Bench, Simulated};
 use super::figures::{self, LATENCIES};
-use super::measured::Measured;
+use super::measured::Measurements;
 use super::values::{Point, SPARE};
 
 /// Steps of the logarithm of the spare area from the point, each with a seed of its own. A steady rate can change by
@@ -22,7 +22,7 @@ const OF_READS: f64 = 0.5;
 /// Measures the noise of all figures around a point.
 pub(super) fn measure(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     point: &Point,
 ) -> Result<(), RunError> {
     let step = if bench.open[SPARE] { STEP } else { 0.0 };

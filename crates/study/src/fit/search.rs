@@ -16,7 +16,7 @@ use run::RunError;
 use super::bench::{Bench, Simulated};
 use super::figures;
 use super::least_squares::Linear;
-use super::measured::Measured;
+use super::measured::Measurements;
 use super::values::{Point, VALUES};
 
 /// Change of a logarithm that shows its effect on the figures: large beside the noise of most figures.
@@ -71,7 +71,7 @@ impl Figures {
 /// The values of a model and the runs that they must explain.
 pub(super) struct Problem<'a, 'b> {
     bench: &'a mut Bench<'b>,
-    runs: &'a [&'a Measured],
+    runs: &'a [&'a Measurements],
     rows: Vec<Row<'a>>,
     prior: Vec<f64>,
     dies: u32,
@@ -102,14 +102,14 @@ pub(super) struct Best {
 
 impl<'a, 'b> Problem<'a, 'b> {
     /// The problem of all figures.
-    pub(super) fn new(bench: &'a mut Bench<'b>, runs: &'a [&'a Measured], dies: u32) -> Self {
+    pub(super) fn new(bench: &'a mut Bench<'b>, runs: &'a [&'a Measurements], dies: u32) -> Self {
         Self::of(bench, runs, dies, All)
     }
 
     /// The problem of some figures.
     pub(super) fn of(
         bench: &'a mut Bench<'b>,
-        runs: &'a [&'a Measured],
+        runs: &'a [&'a Measurements],
         dies: u32,
         chosen: Figures,
     ) -> Self {

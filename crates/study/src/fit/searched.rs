@@ -4,7 +4,7 @@ use run::RunError;
 
 use super::bench::Bench;
 use super::choices::{about_as_well, with_dies};
-use super::measured::Measured;
+use super::measured::Measurements;
 use super::search::{Best, Problem};
 use super::values::{Point, READS};
 
@@ -56,7 +56,7 @@ impl Searched {
     fn from(
         &mut self,
         bench: &mut Bench<'_>,
-        runs: &[&Measured],
+        runs: &[&Measurements],
         start: &Point,
     ) -> Result<(), RunError> {
         let found = persistent(bench, runs, start, self.good())?;
@@ -69,7 +69,7 @@ impl Searched {
     pub(super) fn all(
         &mut self,
         bench: &mut Bench<'_>,
-        runs: &[&Measured],
+        runs: &[&Measurements],
         starts: &[Point],
     ) -> Result<(), RunError> {
         for start in starts {
@@ -85,7 +85,7 @@ impl Searched {
     pub(super) fn elsewhere(
         &mut self,
         bench: &mut Bench<'_>,
-        runs: &[&Measured],
+        runs: &[&Measurements],
         has_dies: bool,
     ) -> Result<(), RunError> {
         if self.best().misfit > self.good() {
@@ -139,7 +139,7 @@ fn with_reads(point: &Point, reads: &Point) -> Point {
 /// search stays there, and has one elsewhere.
 pub(super) fn persistent(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     start: &Point,
     good: f64,
 ) -> Result<Best, RunError> {

@@ -7,7 +7,7 @@ use super::bench::{Bench, Simulated};
 use super::choices::with_latencies;
 use super::figures::{self, LATENCIES, NOISE};
 use super::guess::OTHER_SPARE;
-use super::measured::Measured;
+use super::measured::Measurements;
 use super::values::Point;
 
 /// Difference of a figure over its noise that chance gives: one of tens of figures may differ by three
@@ -16,11 +16,11 @@ const BY_CHANCE: f64 = 3.0;
 /// The figures of runs beside those of a model.
 pub(super) fn residuals(
     bench: &Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     simulated: &[Simulated],
     tolerance: f64,
 ) -> Vec<Residual> {
-    let of = |(run, simulated): (&&Measured, &Simulated)| {
+    let of = |(run, simulated): (&&Measurements, &Simulated)| {
         let residual = |(name, measured): (&String, &figures::Figure)| Residual {
             run: run.id.clone(),
             figure: name.clone(),
@@ -43,7 +43,7 @@ pub(super) fn residuals(
 /// they depend on the size of the drive; they tell two drives apart that have the same rates.
 pub(super) fn of_latencies(
     bench: &mut Bench<'_>,
-    runs: &[&Measured],
+    runs: &[&Measurements],
     point: &Point,
     tolerance: f64,
 ) -> Result<Vec<Residual>, RunError> {
@@ -70,7 +70,7 @@ pub(super) fn of_latencies(
 
 /// The error that is permitted for a figure with the noise of its kind: that of the kind, or more where chance gives
 /// more.
-fn permitted(bench: &Bench<'_>, run: &Measured, figure: (&str, f64), of_kind: f64) -> f64 {
+fn permitted(bench: &Bench<'_>, run: &Measurements, figure: (&str, f64), of_kind: f64) -> f64 {
     let (name, noise) = figure;
     of_kind.max(BY_CHANCE * bench.noise.of(&run.id, name, noise))
 }
@@ -78,7 +78,7 @@ fn permitted(bench: &Bench<'_>, run: &Measured, figure: (&str, f64), of_kind: f6
 /// The reason against the model, if there is one.
 pub(super) fn refusal(
     residuals: &[Residual],
-    runs: &[&Measured],
+    runs: &[&Measurements],
     has_cleaning: bool,
     tolerance: f64,
     simulated: &[Simulated],
@@ -102,7 +102,7 @@ pub(super) fn refusal(
         );
         return Some(Refusal { reason: "no-model".to_owned(), message });
     }
-    let steady = |run: &&Measured| Some((run.kept, run.figures.get("iops_steady_mean")?.value));
+    let steady = |run: &&Measurements| Some((run.kept, run.figures.get("iops_steady_mean")?.value));
     let steady: Vec<(f64, f64)> = runs.iter().filter_map(steady).collect();
     let extent = |of: fn(&(f64, f64)) -> f64| {
         let all = steady.iter().map(of);
@@ -132,7 +132,7 @@ mod tests {
     /// The reason against a model that explains these steady rates of a whole drive and of a part of it, and
     /// does not determine the spare area.
     fn reason(rates: [f64; 2]) -> Option<String> {
-        let measured = |(kept, value): (f64, f64)| Measured {
+        let measured = |(kept, value): (f64, f64)| Measurements {
             id: "run".to_owned(),
             test: "consistency".parse().expect("a test"),
             settings: Vec::new(),
@@ -152,7 +152,7 @@ mod tests {
             permitted: 0.05,
             held_out: false,
         };
-        let runs: Vec<&Measured> = runs.iter().collect();
+        let runs: Vec<&Measurements> = runs.iter().collect();
         refusal(&rates.map(residual), &runs, false, 0.05, &[]).map(|it| it.reason)
     }
 

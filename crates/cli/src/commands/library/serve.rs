@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ::target::IoError;
 use clap::Args as ClapArgs;
-use serve::{Config, Refreshed, Token, UPLOAD_BYTES_MAX};
+use serve::{Config, IndexChanges, Token, UPLOAD_BYTES_MAX};
 
 use crate::args::Format;
 use crate::args::heading;
@@ -99,7 +99,7 @@ fn check_address(args: &ServeArgs) -> Result<(), IoError> {
     Ok(())
 }
 
-fn tell(args: &ServeArgs, address: SocketAddr, refreshed: Refreshed, takes_uploads: bool) {
+fn tell(args: &ServeArgs, address: SocketAddr, refreshed: IndexChanges, takes_uploads: bool) {
     let library = args.bench.library.display();
     let uploads = if takes_uploads { "uploads with the token" } else { "no uploads" };
     talk!("library {library}: {} new or changed runs read; {uploads}", refreshed.read);

@@ -19,11 +19,11 @@ use device::guard::file::FileClaim;
 use device::host::memory;
 use device::host::shell::quoted;
 use expose::control::{Control, ControlServer};
-use expose::fuse::{FuseError, Mounted};
+use expose::fuse::{FuseError, FuseMount};
 use expose::plan::Shape;
 use expose::server::Clients;
-use expose::shared::Token;
-use expose::{Address, Disk, Pace, Server, ServerError, Shared};
+use expose::shared::RequestToken;
+use expose::{Address, Disk, Pace, Server, ServerError, SharedDisk};
 use io::engine::sim;
 use result::store::ios::{IosChoice, IosWriter};
 
@@ -107,7 +107,7 @@ const USES_LOOK: Duration = Duration::from_secs(10);
 struct Fronts {
     nbd: Option<Server>,
     control: Option<ControlServer>,
-    mounted: Option<Mounted>,
+    mounted: Option<FuseMount>,
 }
 
 pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
@@ -129,7 +129,7 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     let is_loaded = contents.pages() > 0 && args.state.as_ref().is_none_or(|path| !path.exists());
     let mut disk = state::disk(args.state.as_deref(), config, contents)?;
     let mut record = record(args, &identity, &mut disk)?;
-    let shared = Arc::new(Shared::new(disk, args.clock));
+    let shared = Arc::new(SharedDisk::new(disk, args.clock));
     // Before the sockets: whoever finds them may ask for the end at once.
     let stop = stop::button()?;
     let fronts = Fronts::open(args, &shared, &identity)?;
@@ -165,7 +165,7 @@ fn words_of(pace: Pace) -> String {
     }
 }
 
-fn present(disk: &Disk<Token>) -> Present {
+fn present(disk: &Disk<RequestToken>) -> Present {
     let totals = disk.totals();
     Present { now: totals.now, row: disk.books().open_row(&totals) }
 }
@@ -174,7 +174,7 @@ fn present(disk: &Disk<Token>) -> Present {
 fn record(
     args: &ExposeArgs,
     identity: &Identity,
-    disk: &mut Disk<Token>,
+    disk: &mut Disk<RequestToken>,
 ) -> anyhow::Result<Option<Record>> {
     if args.no_run {
         return Ok(None);
@@ -201,7 +201,11 @@ fn record(
 
 impl Fronts {
     /// Opens the file, then the control, then NBD: whoever finds one of them finds those before it too.
-    fn open(args: &ExposeArgs, shared: &Arc<Shared>, identity: &Identity) -> Result<Self, IoError> {
+    fn open(
+        args: &ExposeArgs,
+        shared: &Arc<SharedDisk>,
+        identity: &Identity,
+    ) -> Result<Self, IoError> {
         let mount = |directory: &std::path::PathBuf| mount(directory, shared);
         let mounted = args.fuse.as_ref().map(mount).transpose()?;
         let control = args.control.as_ref().map(|path| {
@@ -218,7 +222,7 @@ impl Fronts {
         Ok(Self { nbd: nbd.transpose()?, control, mounted })
     }
 
-    fn announce(&self, spec: &TargetSpec, shared: &Shared) {
+    fn announce(&self, spec: &TargetSpec, shared: &SharedDisk) {
         let size = table::bytes(shared.with(|disk| disk.shape().capacity_bytes));
         if let Some(nbd) = &self.nbd {
             talk!("{spec}: {size} at nbd {}", nbd.address());
@@ -231,7 +235,7 @@ impl Fronts {
     /// Serves until the stop button is pressed and the file is in no use.
     fn serve(
         self,
-        shared: &Shared,
+        shared: &SharedDisk,
         stop: &AtomicBool,
         mut record: Option<&mut Record>,
         claim: Option<&FileClaim>,
@@ -269,8 +273,8 @@ impl Fronts {
     }
 }
 
-fn mount(directory: &Path, shared: &Arc<Shared>) -> Result<Mounted, IoError> {
-    Mounted::at(directory, Arc::clone(shared)).map_err(|error| match error {
+fn mount(directory: &Path, shared: &Arc<SharedDisk>) -> Result<FuseMount, IoError> {
+    FuseMount::at(directory, Arc::clone(shared)).map_err(|error| match error {
         FuseError::Directory { .. } | FuseError::Dead { .. } => IoError::Usage(error.to_string()),
         FuseError::Mount { ref source, .. } if source.kind() == ErrorKind::PermissionDenied => {
             IoError::Unsupported(format!("{error}; run as root, or install fusermount3"))
@@ -282,7 +286,7 @@ fn mount(directory: &Path, shared: &Arc<Shared>) -> Result<Mounted, IoError> {
 }
 
 /// Waits until nobody uses the file.
-fn unmount(mounted: Mounted) -> anyhow::Result<()> {
+fn unmount(mounted: FuseMount) -> anyhow::Result<()> {
     let mut is_told = false;
     while !mounted.unmount()? {
         if !is_told {

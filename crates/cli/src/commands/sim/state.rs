@@ -4,9 +4,9 @@ use std::path::Path;
 
 use ::target::IoError;
 use device::guard;
-use expose::shared::Token;
+use expose::shared::RequestToken;
 use expose::snapshot::FileFault;
-use expose::snapshot::file::{self, Replace, Saved};
+use expose::snapshot::file::{self, Replace, SavedState};
 use expose::{Contents, Disk};
 use sim::Config;
 
@@ -15,7 +15,7 @@ pub(super) fn disk(
     path: Option<&Path>,
     config: Config,
     contents: Contents,
-) -> Result<Disk<Token>, IoError> {
+) -> Result<Disk<RequestToken>, IoError> {
     let Some(path) = path else { return Ok(Disk::new(config, contents)) };
     let fail = |fault| slip(path, fault);
     Replace::State.check(path).map_err(fail)?;
@@ -23,11 +23,11 @@ pub(super) fn disk(
         return Ok(Disk::new(config, contents));
     }
     require_replaceable(path)?;
-    Saved::read(path, &config).and_then(|saved| saved.into_disk(contents)).map_err(fail)
+    SavedState::read(path, &config).and_then(|saved| saved.into_disk(contents)).map_err(fail)
 }
 
 /// Saves the state at the end.
-pub(super) fn save(disk: &mut Disk<Token>, drive: &str, path: &Path) -> Result<(), IoError> {
+pub(super) fn save(disk: &mut Disk<RequestToken>, drive: &str, path: &Path) -> Result<(), IoError> {
     require_replaceable(path)?;
     let saved = file::save(disk, drive, path, Replace::State);
     saved.map(drop).map_err(|fault| slip(path, fault))

@@ -1,7 +1,7 @@
 //! A synthesised trace beside its target totals.
 
 use load::trace::stats::{DEPTH_BINS, Summary};
-use load::trace::synth::Published;
+use load::trace::synth::TraceTotals;
 use serde::Serialize;
 
 use crate::ui::table::count;
@@ -56,7 +56,7 @@ pub fn depth_label(first: u16, last: u16) -> String {
 }
 
 /// Every published figure, and that of the trace.
-pub fn pairs(published: &Published, summary: &Summary) -> Vec<Pair> {
+pub fn pairs(published: &TraceTotals, summary: &Summary) -> Vec<Pair> {
     let pair = |name: &str, published: f64, trace: f64, unit| Pair {
         name: name.to_owned(),
         published,
@@ -94,7 +94,7 @@ pub fn pairs(published: &Published, summary: &Summary) -> Vec<Pair> {
 }
 
 /// Name, published, in the trace, difference.
-pub fn rows(published: &Published, summary: &Summary) -> Vec<Vec<String>> {
+pub fn rows(published: &TraceTotals, summary: &Summary) -> Vec<Vec<String>> {
     let row = |pair: Pair| {
         let Pair { name, published, trace, unit } = pair;
         vec![

@@ -7,7 +7,7 @@ use base::Nanos;
 use clap::Args as ClapArgs;
 use device::host::tracer::BlockTracer;
 use load::trace::format::{BlktraceSource, Event};
-use load::trace::import::Ordered;
+use load::trace::import::OrderedRecords;
 use load::trace::{Source, StreamSet};
 
 use super::input::{parse, tell_problems, write_trace};
@@ -53,7 +53,7 @@ pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
     let losses = tracer.losses();
     let what = args.device.display().to_string();
     let raw = BlktraceSource::new(vec![(what.clone(), Box::new(tracer))], args.event)?;
-    let mut source = Ordered::new(Box::new(raw), what, StreamSet::default()).recorded();
+    let mut source = OrderedRecords::new(Box::new(raw), what, StreamSet::default()).recorded();
     let ios = write_trace(&mut source, &mut file)?;
     let lost_events = losses.events();
     tell_problems(&source, ios)?;

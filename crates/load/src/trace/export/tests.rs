@@ -4,7 +4,7 @@ use base::{OpKind, Rng};
 
 use super::*;
 use crate::trace::format::{Format, HEAD_BYTES, detect};
-use crate::trace::import::{ImportOptions, Ordered, lines};
+use crate::trace::import::{ImportOptions, OrderedRecords, lines};
 use crate::trace::{Addresses, Flags, StreamSet, TraceInfo};
 
 /// Records from memory.
@@ -40,7 +40,7 @@ fn records(kinds: u64, flags: u64) -> Vec<Record> {
     (0..500).map(record).collect()
 }
 
-fn written(records: &[Record], format: ExportFormat) -> (Vec<u8>, Exported) {
+fn written(records: &[Record], format: ExportFormat) -> (Vec<u8>, ExportCounts) {
     // A trace whose streams are disks, begun in 2007.
     let epoch_ns = 1_172_163_600_306_162_900;
     written_as(
@@ -50,7 +50,11 @@ fn written(records: &[Record], format: ExportFormat) -> (Vec<u8>, Exported) {
     )
 }
 
-fn written_as(records: &[Record], format: ExportFormat, info: TraceInfo) -> (Vec<u8>, Exported) {
+fn written_as(
+    records: &[Record],
+    format: ExportFormat,
+    info: TraceInfo,
+) -> (Vec<u8>, ExportCounts) {
     let mut text = Vec::new();
     let mut source = Memory(records.iter(), info);
     let exported = export(&mut source, format, &mut text, "memory").unwrap();
@@ -60,7 +64,7 @@ fn written_as(records: &[Record], format: ExportFormat, info: TraceInfo) -> (Vec
 fn read_back(text: Vec<u8>) -> (Format, Vec<Record>) {
     let format = detect(&text[..text.len().min(HEAD_BYTES)], "memory").unwrap();
     let raw = lines(format, Box::new(Cursor::new(text)), "memory", &ImportOptions::default());
-    let mut ordered = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
+    let mut ordered = OrderedRecords::new(raw.unwrap(), String::new(), StreamSet::default());
     let mut records = Vec::new();
     while let Some(record) = ordered.next_record().unwrap() {
         records.push(record);
@@ -73,7 +77,7 @@ fn read_back(text: Vec<u8>) -> (Format, Vec<Record>) {
 fn an_iolog_comes_back_with_flushes_of_their_own() {
     let records = records(4, 32);
     let (text, exported) = written(&records, ExportFormat::Iolog);
-    assert_eq!(exported, Exported { ios: 500, not_expressible: 0 });
+    assert_eq!(exported, ExportCounts { ios: 500, not_expressible: 0 });
     let (format, read) = read_back(text);
     assert_eq!(format.name(), "iolog");
     let mut expected = Vec::new();

@@ -2,8 +2,9 @@
 
 use super::csv::CsvSpec;
 use super::options::FormatOptions;
+use super::parts::fields::FieldFault;
 use super::parts::time::TimeUnit;
-use super::raw::{LineFormat, RawSource};
+use super::raw::{LineContent, LineFormat, RawSource};
 use crate::trace::input::Input;
 use crate::trace::{Addresses, Source, TraceError};
 
@@ -43,10 +44,15 @@ pub(crate) enum Signs {
 /// A source of I/Os, and the name of its input.
 pub(crate) type NamedSource = (Box<dyn RawSource>, String);
 
+/// A parser of single lines, with the unit of their times.
+pub(crate) type LineParser = fn(&[u8], TimeUnit) -> Result<LineContent, FieldFault>;
+
 /// The conversion of a file to I/Os.
 pub(crate) enum Reader {
     /// A parser of lines, with the unit of their times.
     Lines(fn(&FormatOptions, TimeUnit) -> Box<dyn LineFormat>),
+    /// A parser of lines that remembers nothing.
+    Parser(LineParser),
     /// A parser of lines whose columns the user names.
     Columns(fn(CsvSpec) -> Box<dyn LineFormat>),
     /// A reader of binary I/Os.
@@ -68,6 +74,11 @@ impl About {
             signs,
             reader,
         }
+    }
+
+    /// A text format whose lines do not depend on each other.
+    pub(crate) const fn of_parser(name: &'static str, parser: LineParser) -> Self {
+        Self::new(name, Signs::Lines(|_| true), Reader::Parser(parser))
     }
 
     /// A text format, read line by line.

@@ -7,13 +7,13 @@ mod tests;
 use base::OpKind;
 
 use super::about::{About, Reader, Signs};
-use super::parts::fields::{Fault, io, number, number_u32};
+use super::parts::fields::{FieldFault, io, number, number_u32};
 use super::parts::names::Names;
-use super::raw::{LineFormat, Parsed, Raw};
+use super::raw::{LineContent, LineFormat, Raw};
 
+use spec::ColumnPlace;
 pub use spec::CsvSpec;
 pub(super) use spec::PREFIX;
-use spec::Place;
 
 pub(super) static FORMAT: About =
     About::new("csv", Signs::Nothing, Reader::Columns(|spec| Box::new(Csv::new(spec))));
@@ -34,14 +34,14 @@ struct Columns {
 
 impl Columns {
     /// Finds the named columns in `header`.
-    fn find(spec: &CsvSpec, header: &[&[u8]]) -> Result<Self, Fault> {
-        let find = |place: &Place| match place {
-            Place::Number(number) => Ok(*number),
-            Place::Name(name) => {
+    fn find(spec: &CsvSpec, header: &[&[u8]]) -> Result<Self, FieldFault> {
+        let find = |place: &ColumnPlace| match place {
+            ColumnPlace::Number(number) => Ok(*number),
+            ColumnPlace::Name(name) => {
                 let found = header.iter().position(|field| *field == name.as_bytes());
                 let expected = format!("one with the column `{name}` that --from names");
                 found.ok_or_else(|| {
-                    Fault::new("the header", expected, &header.join(&spec.delimiter))
+                    FieldFault::new("the header", expected, &header.join(&spec.delimiter))
                 })
             }
         };
@@ -67,27 +67,27 @@ impl Csv {
         Self { spec, columns: None, names: Names::default() }
     }
 
-    fn op(&self, text: &[u8]) -> Result<OpKind, Fault> {
+    fn op(&self, text: &[u8]) -> Result<OpKind, FieldFault> {
         let known =
             self.spec.words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word.as_bytes()));
         known.map(|&(_, op)| op).ok_or_else(|| {
             let words: Vec<_> = self.spec.words.iter().map(|(word, _)| word.as_str()).collect();
             let expected = format!("one of {} (--from csv:op=WORD:KIND|...)", words.join(", "));
-            Fault::new("the operation", expected, text)
+            FieldFault::new("the operation", expected, text)
         })
     }
 
-    fn stream(&mut self, text: &[u8]) -> Result<u32, Fault> {
+    fn stream(&mut self, text: &[u8]) -> Result<u32, FieldFault> {
         if !self.spec.stream.as_ref().is_some_and(|stream| stream.names) {
             return number_u32(text, "the stream");
         }
         if text.is_empty() {
-            return Err(Fault::new("the stream", "a name", text));
+            return Err(FieldFault::new("the stream", "a name", text));
         }
         Ok(self.names.number(text))
     }
 
-    fn raw(&mut self, columns: Columns, fields: &[&[u8]]) -> Result<Raw, Fault> {
+    fn raw(&mut self, columns: Columns, fields: &[&[u8]]) -> Result<Raw, FieldFault> {
         let field = |number: usize| fields.get(number).copied().unwrap_or_default();
         let spec = &self.spec;
         let issue_ns = spec.time.unit.point_ns(field(columns.time), "the time")?;
@@ -116,20 +116,21 @@ impl Csv {
 }
 
 impl LineFormat for Csv {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
-        let fields: Vec<&[u8]> =
-            Quoted { rest: Some(line), delimiter: self.spec.delimiter }.take(COLUMNS_MAX).collect();
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
+        let fields: Vec<&[u8]> = QuotedFields { rest: Some(line), delimiter: self.spec.delimiter }
+            .take(COLUMNS_MAX)
+            .collect();
         let Some(columns) = self.columns else {
             let header = self.spec.header;
             let columns = Columns::find(&self.spec, &fields)?;
             self.columns = Some(columns);
             return if header {
-                Ok(Parsed::Other)
+                Ok(LineContent::Other)
             } else {
-                self.raw(columns, &fields).map(Parsed::Io)
+                self.raw(columns, &fields).map(LineContent::Io)
             };
         };
-        self.raw(columns, &fields).map(Parsed::Io)
+        self.raw(columns, &fields).map(LineContent::Io)
     }
 
     fn stream_names(&self) -> Vec<String> {
@@ -138,12 +139,12 @@ impl LineFormat for Csv {
 }
 
 /// The fields of a line; a delimiter between quotation marks is part of its field.
-struct Quoted<'a> {
+struct QuotedFields<'a> {
     rest: Option<&'a [u8]>,
     delimiter: u8,
 }
 
-impl<'a> Iterator for Quoted<'a> {
+impl<'a> Iterator for QuotedFields<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {

@@ -2,7 +2,7 @@
 
 use super::about::{About, Signs};
 use super::parts::lines::without_bom;
-use super::{Event, Format, FormatOptions, Parsed, names};
+use super::{Event, Format, FormatOptions, LineContent, names};
 use crate::trace::TraceError;
 use crate::trace::input::HEAD_BYTES;
 
@@ -88,8 +88,8 @@ fn score(format: Format, head: &[u8]) -> usize {
     let (mut good, mut bad) = (0_usize, 0);
     for line in lines.filter(|line| !line.is_empty()).take(LINES_MAX) {
         match parser.parse(line) {
-            Ok(Parsed::Io(_) | Parsed::OtherDevice) => good += 1,
-            Ok(Parsed::Other) => {}
+            Ok(LineContent::Io(_) | LineContent::OtherDevice) => good += 1,
+            Ok(LineContent::Other) => {}
             Err(_) => bad += 1,
         }
     }

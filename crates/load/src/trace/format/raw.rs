@@ -1,6 +1,6 @@
 //! I/Os in the order of a file, and their sources.
 
-use super::parts::fields::Fault;
+use super::parts::fields::FieldFault;
 use crate::trace::{Problems, Record, TraceError};
 
 /// An I/O from a format: its time on the clock of the file, not yet in order.
@@ -20,7 +20,7 @@ impl From<Record> for Raw {
 
 /// A valid line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub enum LineContent {
     /// An I/O.
     Io(Raw),
     /// A line without an I/O by the format: a header, a comment, another event.
@@ -34,8 +34,8 @@ pub trait LineFormat {
     /// Parses one line (without its end).
     ///
     /// # Errors
-    /// [`Fault`] names the field and the expected content.
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault>;
+    /// [`FieldFault`] names the field and the expected content.
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault>;
 
     /// Names of the streams so far, if the file has names.
     fn stream_names(&self) -> Vec<String> {
@@ -45,6 +45,12 @@ pub trait LineFormat {
     /// Whether depths come from events of completion, and there was none.
     fn lacks_completions(&self) -> bool {
         false
+    }
+}
+
+impl<F: FnMut(&[u8]) -> Result<LineContent, FieldFault>> LineFormat for F {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
+        self(line)
     }
 }
 

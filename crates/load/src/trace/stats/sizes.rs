@@ -24,7 +24,6 @@ pub const SIZE_BINS: [&str; 14] = [
 ];
 
 /// The row of a size.
-#[must_use]
 pub fn size_bin(len: u32) -> usize {
     const KIB: u32 = 1024;
     match len {

@@ -79,7 +79,6 @@ impl<R: ChunkReader + 'static> TraceReader<R> {
     }
 
     /// Number of records by the file's own statement.
-    #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }

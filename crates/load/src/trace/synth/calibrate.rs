@@ -3,7 +3,7 @@
 use base::OpKind;
 
 use super::rake::{Constraint, rake, whole};
-use super::scenario::{Published, Scenario, size_weights};
+use super::scenario::{Scenario, TraceTotals, size_weights};
 use crate::trace::stats::{DEPTH_BINS, SIZE_BINS, size_bin};
 
 /// One kind of I/O of one program.
@@ -29,7 +29,7 @@ struct Guess {
 /// Counts of every kind of I/O, by phase and program.
 pub(super) fn cells(
     scenario: &Scenario,
-    published: &Published,
+    published: &TraceTotals,
 ) -> Result<Vec<Vec<Vec<Cell>>>, String> {
     let (guesses, mut weights) = first_guess(scenario)?;
     rake(&mut weights, &constraints(&guesses, published))?;
@@ -85,7 +85,7 @@ fn members(guesses: &[Guess], is: impl Fn(&Guess) -> bool) -> Vec<usize> {
 }
 
 /// Sizes first, then numbers, then bytes: the last one agrees best.
-fn constraints(guesses: &[Guess], published: &Published) -> Vec<Constraint> {
+fn constraints(guesses: &[Guess], published: &TraceTotals) -> Vec<Constraint> {
     let all = (published.reads + published.writes) as f64;
     let mut constraints = Vec::new();
     for (size, share) in &published.sizes {
@@ -144,7 +144,7 @@ fn sequential(guesses: &[Guess], counts: &[u64], share: Option<f64>) -> Result<V
 /// I/Os at each queue depth (the index; 0 is empty), by phase; `ios` are the totals of the phases.
 pub(super) fn depths(
     scenario: &Scenario,
-    published: &Published,
+    published: &TraceTotals,
     ios: &[u64],
 ) -> Result<Vec<Vec<u64>>, String> {
     let depth_max = usize::from(scenario.queue_depth_max);
@@ -166,7 +166,7 @@ pub(super) fn depths(
     Ok(rows.map(row).collect())
 }
 
-fn depth_constraints(published: &Published, ios: &[u64], depth_max: usize) -> Vec<Constraint> {
+fn depth_constraints(published: &TraceTotals, ios: &[u64], depth_max: usize) -> Vec<Constraint> {
     let phases = ios.len();
     let all: f64 = ios.iter().sum::<u64>() as f64;
     let at = |first: usize, last: usize| -> Vec<usize> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use base::OpKind;
 
-use super::scenario::{AppSpec, PhaseSpec, Published, Scenario};
+use super::scenario::{AppSpec, PhaseSpec, Scenario, TraceTotals};
 use crate::trace::stats::{SEQUENTIAL_WINDOW, TraceStats};
 use crate::trace::{Record, TraceError, TraceInfo};
 
@@ -120,7 +120,7 @@ impl Learner {
             return Err(TraceError::Usage(hint));
         }
         let depths = summary.queue_depth.as_ref();
-        let published = Published {
+        let published = TraceTotals {
             reads: summary.reads.ios,
             writes: summary.writes.ios,
             read_bytes: self.bytes(0),

@@ -3,7 +3,7 @@
 use base::Ratio;
 
 use super::calibrate::{self, Cell};
-use super::scenario::{AppSpec, PhaseSpec, Published, Scenario};
+use super::scenario::{AppSpec, PhaseSpec, Scenario, TraceTotals};
 use crate::trace::TraceError;
 
 /// One program.
@@ -40,7 +40,7 @@ pub(super) struct Plan {
     /// Size of its address space.
     pub(super) span_bytes: u64,
     /// Its target totals.
-    pub(super) published: Published,
+    pub(super) published: TraceTotals,
 }
 
 const PAGE_BYTES: u64 = 4096;
@@ -74,14 +74,14 @@ fn sum(cells: &[Cell]) -> u64 {
     cells.iter().map(|cell| cell.jumps + cell.sequential).sum()
 }
 
-fn scaled(published: &Published, scale: Ratio) -> Published {
-    let Published { reads, writes, read_bytes, write_bytes, .. } = *published;
+fn scaled(published: &TraceTotals, scale: Ratio) -> TraceTotals {
+    let TraceTotals { reads, writes, read_bytes, write_bytes, .. } = *published;
     let [reads, writes] = [reads, writes].map(|ios| scale.of(ios));
     // Bytes follow the numbers as they were rounded, so that the mean size stays.
     let part = |bytes: u64, ios: u64, all: u64| {
         (u128::from(bytes) * u128::from(ios) / u128::from(all.max(1))) as u64
     };
-    Published {
+    TraceTotals {
         read_bytes: part(read_bytes, reads, published.reads),
         write_bytes: part(write_bytes, writes, published.writes),
         reads,

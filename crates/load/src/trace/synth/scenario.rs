@@ -38,7 +38,7 @@ pub struct Scenario {
     /// The deepest queue.
     pub queue_depth_max: u16,
     /// Target totals.
-    pub published: Published,
+    pub published: TraceTotals,
     /// Phases, one after the other.
     #[serde(rename = "phase")]
     pub phases: Vec<PhaseSpec>,
@@ -47,7 +47,7 @@ pub struct Scenario {
 /// Target totals of a synthesised trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Published {
+pub struct TraceTotals {
     /// Reads.
     pub reads: u64,
     /// Writes.
@@ -224,7 +224,7 @@ fn weight(name: &str, value: f64) -> Result<(), String> {
     within(name, value, 1e-6, 1e9)
 }
 
-impl Published {
+impl TraceTotals {
     fn check(&self) -> Result<(), String> {
         const MANY: u64 = 1 << 40;
         for (name, ios, bytes) in

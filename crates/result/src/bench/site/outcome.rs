@@ -64,13 +64,11 @@ pub enum SiteError {
 
 impl SiteError {
     /// Whether the named directory is the mistake, not a file or a disk.
-    #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Unusable { .. })
     }
 
     /// Whether a file of somebody else would be lost.
-    #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self, Self::Taken { .. } | Self::Changed { .. } | Self::Manifest { .. })
     }

@@ -28,7 +28,7 @@ const TAKEN_OUT: &str = "out-";
 const BYTES_MAX: u64 = 4 << 30;
 
 /// The directory of a site, and the new files for it.
-pub(super) struct Place {
+pub(super) struct SitePlace {
     dir: Dir,
     hidden: Dir,
     manifest: Manifest,
@@ -39,7 +39,7 @@ pub(super) struct Place {
     _lock: Option<File>,
 }
 
-impl Drop for Place {
+impl Drop for SitePlace {
     fn drop(&mut self) {
         let files = (0..self.staged.len()).map(|number| number.to_string());
         for name in files.chain([SITE_MARKER.to_owned()]) {
@@ -53,7 +53,7 @@ impl Drop for Place {
     }
 }
 
-impl Place {
+impl SitePlace {
     /// The place at `path`, which is created if there is nothing.
     pub(super) fn of(path: &Path) -> Result<Self, SiteError> {
         let unusable =
@@ -335,7 +335,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join(RUNS_FOLDER)).unwrap();
         let file = dir.path().join("index.html");
-        let mut place = Place::of(dir.path()).unwrap();
+        let mut place = SitePlace::of(dir.path()).unwrap();
         place.stage("index.html", b"new").unwrap();
         let runs = place.runs_folder().unwrap().unwrap();
         let was = Content::of(b"old");
@@ -353,9 +353,9 @@ mod tests {
     #[test]
     fn a_second_writer_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let first = Place::of(dir.path()).unwrap();
-        assert!(Place::of(dir.path()).is_err_and(|error| error.is_usage()));
+        let first = SitePlace::of(dir.path()).unwrap();
+        assert!(SitePlace::of(dir.path()).is_err_and(|error| error.is_usage()));
         drop(first);
-        assert!(Place::of(dir.path()).is_ok());
+        assert!(SitePlace::of(dir.path()).is_ok());
     }
 }

@@ -119,7 +119,7 @@ fn own_options<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Options>, 
 fn options<'de, D: Deserializer<'de>>(reader: D) -> Result<Options, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum OptionsForm {
         One(BTreeMap<String, serde_json::Value>),
         Many(Vec<BTreeMap<String, serde_json::Value>>),
     }
@@ -127,9 +127,9 @@ fn options<'de, D: Deserializer<'de>>(reader: D) -> Result<Options, D::Error> {
         serde_json::Value::String(text) => shortened(&text),
         other => shortened(&other.to_string()),
     };
-    let all = match Written::deserialize(reader)? {
-        Written::One(options) => vec![options],
-        Written::Many(options) => options,
+    let all = match OptionsForm::deserialize(reader)? {
+        OptionsForm::One(options) => vec![options],
+        OptionsForm::Many(options) => options,
     };
     Ok(all.into_iter().flatten().map(|(key, value)| (shortened(&key), text(value))).collect())
 }

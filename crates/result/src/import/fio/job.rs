@@ -8,12 +8,12 @@ use base::text::shortened;
 use base::{Histogram, OpKind};
 
 use super::super::ImportError;
-use super::super::sheet::{Step, word};
+use super::super::sheet::{ImportStep, word};
 use super::bins;
 use super::data;
 use super::document::{Direction, Document, JobStats, Latency, Options, SteadyState};
 use super::log::{LogName, folder};
-use super::options::Shape;
+use super::options::JobShape;
 use super::series::Series;
 use crate::rows::{LatencyRow, PhaseRows, SecondRow};
 use crate::schema::{Mark, Metrics};
@@ -37,7 +37,7 @@ pub(super) struct Job {
     /// Own options and those of all jobs.
     pub(super) options: Options,
     /// The load of one clone.
-    pub(super) shape: Shape,
+    pub(super) shape: JobShape,
     /// Whether its options are known.
     pub(super) has_options: bool,
     /// Whether its load is known: its options are, and its data agree with them.
@@ -163,7 +163,7 @@ impl Job {
             host: stats.hostname.as_deref().map(shortened),
             name: shortened(&stats.jobname),
             has_options: stats.options.as_ref().is_some_and(|own| !own.is_empty()) || names_load,
-            shape: Shape::of(&options),
+            shape: JobShape::of(&options),
             options,
             has_load: false,
             depth_levels: stats.iodepth_level.clone(),
@@ -205,7 +205,7 @@ impl Job {
         }
         self.has_load = found.has_load;
         if !self.has_load {
-            self.shape = Shape::unknown(self.shape.log_ms, data::block_bytes(self));
+            self.shape = JobShape::unknown(self.shape.log_ms, data::block_bytes(self));
         }
     }
 
@@ -276,7 +276,7 @@ impl Job {
     }
 
     /// The step with its figures and rows.
-    pub(super) fn into_step(mut self, name: &str, start_ns: u64) -> Step {
+    pub(super) fn into_step(mut self, name: &str, start_ns: u64) -> ImportStep {
         let (mut metrics, mut marks) = (Metrics::new(), Vec::new());
         for (op, kind) in &self.kinds {
             let step = match op {
@@ -294,7 +294,7 @@ impl Job {
         let sum = |of: fn(&Kind) -> u64| {
             self.kinds.iter().fold(0_u64, |sum, (_, kind)| sum.saturating_add(of(kind)))
         };
-        Step {
+        ImportStep {
             name: name.to_owned(),
             what: self.what(),
             start_ns,

@@ -10,7 +10,7 @@ const LOG_MS_MAX: u64 = 3_600_000;
 
 /// The load of a job; unknown where nothing but logs is there.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct JobShape {
     /// `randread`, `write`, `randrw` and so on; empty if unknown.
     pub(super) rw: String,
     /// Share of reads in percent, or `None` in a load of one kind.
@@ -27,7 +27,7 @@ pub(super) struct Shape {
     pub(super) log_ms: Option<u64>,
 }
 
-impl Shape {
+impl JobShape {
     /// The shape that options define, with the defaults of fio.
     pub(super) fn of(options: &Options) -> Self {
         let option =
@@ -111,9 +111,9 @@ fn size(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn shape(options: &[(&str, &str)]) -> Shape {
+    fn shape(options: &[(&str, &str)]) -> JobShape {
         let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-        Shape::of(&options.iter().map(own).collect())
+        JobShape::of(&options.iter().map(own).collect())
     }
 
     #[test]

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use base::{Histogram, OpKind};
 
 use super::super::ImportError;
-use super::super::sheet::{Step, word};
+use super::super::sheet::{ImportStep, word};
 use super::bins::{BUCKETS, middle_ns};
 use super::log::{self, Line, LogKind, LogName};
-use super::options::Shape;
+use super::options::JobShape;
 use crate::rows::{LatencyRow, PhaseRows, SecondRow};
 use crate::schema::Metrics;
 use crate::stats::latency::Latencies;
@@ -44,7 +44,7 @@ impl Series {
     /// If a log is damaged, or nothing tells how many commands its rates are.
     pub(super) fn read(
         logs: &[(LogName, PathBuf)],
-        shape: &Shape,
+        shape: &JobShape,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Self>, ImportError> {
         let mut logs: Vec<_> = logs.iter().collect();
@@ -54,7 +54,7 @@ impl Series {
             Some(ms) => ms,
             None => usual_ms(&logs)?.unwrap_or(MS_PER_S),
         };
-        let mut gathered = Gathered { window_ms, ..Gathered::default() };
+        let mut gathered = SeriesDraft { window_ms, ..SeriesDraft::default() };
         for (name, path) in &logs {
             let is_cut = log::read(path, name.kind, |line| {
                 gathered.take(name, &line).map(ControlFlow::Continue)
@@ -76,7 +76,7 @@ impl Series {
     }
 
     /// The step of logs without a JSON file.
-    pub(super) fn into_step(self, prefix: &str) -> Step {
+    pub(super) fn into_step(self, prefix: &str) -> ImportStep {
         let name = word(prefix);
         let (mut metrics, mut marks) = (Metrics::new(), Vec::new());
         let seconds = &self.rows.seconds;
@@ -101,7 +101,7 @@ impl Series {
                 latencies.add_to(&mut metrics, &mut marks, &format!("{step}.latency_ns"), "");
             }
         }
-        Step {
+        ImportStep {
             what: format!("logs {prefix} of fio, without the JSON file that tells the job"),
             duration_ns,
             ios: sum(&|row| row.ios.into_iter().fold(0, u64::saturating_add)),
@@ -110,7 +110,7 @@ impl Series {
             marks,
             name,
             rows: self.rows,
-            ..Step::default()
+            ..ImportStep::default()
         }
     }
 }
@@ -128,7 +128,7 @@ fn preference(kind: LogKind) -> u8 {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct SeriesDraft {
     /// Length of the intervals of averages.
     window_ms: u64,
     rates: Rates,
@@ -142,7 +142,7 @@ struct Gathered {
     start_ms: Option<u64>,
 }
 
-impl Gathered {
+impl SeriesDraft {
     fn take(&mut self, log: &LogName, line: &Line) -> Result<(), String> {
         self.lines += 1;
         let start_ms = *self.start_ms.get_or_insert_with(|| match line.time_ms {
@@ -209,7 +209,7 @@ impl Gathered {
         }
     }
 
-    fn finish(self, shape: &Shape) -> Result<Option<Series>, String> {
+    fn finish(self, shape: &JobShape) -> Result<Option<Series>, String> {
         let has_averages = !self.rates.rows.is_empty();
         let row_ms = if has_averages { row_ms(self.window_ms) } else { MS_PER_S };
         let mut rows = if has_averages { self.rates.completed(shape)? } else { self.counted };
@@ -321,7 +321,7 @@ impl Rates {
     }
 
     /// The rows with commands from bytes, or bytes from commands, by the size of a command.
-    fn completed(mut self, shape: &Shape) -> Result<BTreeMap<u64, SecondRow>, String> {
+    fn completed(mut self, shape: &JobShape) -> Result<BTreeMap<u64, SecondRow>, String> {
         match (self.has_ios, self.has_bytes, shape.block_bytes) {
             (true, true, _) => {}
             (false, _, None) => {

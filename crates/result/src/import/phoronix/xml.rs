@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 32;
 /// If it is no XML, or not of the suite.
 pub(super) fn read(text: &str) -> Result<ResultFile, String> {
     let mut reader = Reader::from_str(text);
-    let (mut path, mut content, mut file) = (Vec::new(), String::new(), Gathered::default());
+    let (mut path, mut content, mut file) = (Vec::new(), String::new(), ResultDraft::default());
     loop {
         let event = reader.read_event();
         match event.map_err(|error| format!("expected XML of Phoronix: {error}"))? {
@@ -51,12 +51,12 @@ fn entity(name: &str) -> String {
 
 /// The file so far, with the entry that is open.
 #[derive(Default)]
-struct Gathered {
+struct ResultDraft {
     file: ResultFile,
     entry: (String, String),
 }
 
-impl Gathered {
+impl ResultDraft {
     fn begin(&mut self, path: &[String]) -> Result<(), String> {
         if path.len() > DEPTH_MAX {
             return Err(format!("more than {DEPTH_MAX} elements within each other"));

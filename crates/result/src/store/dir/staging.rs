@@ -42,7 +42,6 @@ impl Staging {
     }
 
     /// The path of the directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.dir.path()
     }

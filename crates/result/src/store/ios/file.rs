@@ -127,12 +127,12 @@ fn present(values: &[i64], names: &[ByteArray]) -> Vec<i16> {
 }
 
 /// A file with a running checksum of its bytes.
-struct Summed {
+struct SummedFile {
     file: File,
     sum: Hasher,
 }
 
-impl Write for Summed {
+impl Write for SummedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes)?;
         self.sum.update(&bytes[..written]);
@@ -145,9 +145,9 @@ impl Write for Summed {
 }
 
 /// A file name that goes with its holder, unless the file gets its final one.
-struct Unfinished(PathBuf);
+struct TemporaryName(PathBuf);
 
-impl Drop for Unfinished {
+impl Drop for TemporaryName {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
@@ -192,21 +192,21 @@ impl Chunk {
 
 /// The file in progress; removed unless it is finished.
 pub(super) struct IosFile {
-    writer: SerializedFileWriter<Summed>,
+    writer: SerializedFileWriter<SummedFile>,
     chunks: Chunks,
     dir: PathBuf,
-    name: Unfinished,
+    name: TemporaryName,
 }
 
 impl IosFile {
     /// Begins the file.
     pub(super) fn create(dir: &Path) -> Result<Self, StoreError> {
-        let name = Unfinished(dir.join(IOS_FILE_UNFINISHED));
+        let name = TemporaryName(dir.join(IOS_FILE_UNFINISHED));
         // One that a kill left behind goes first, so that the new one follows no link.
         let _ = fs::remove_file(&name.0);
         let file = File::options().read(true).write(true).create_new(true).open(&name.0);
         let file = file.map_err(StoreError::io("create", &name.0))?;
-        let inner = Summed { file, sum: Hasher::new() };
+        let inner = SummedFile { file, sum: Hasher::new() };
         let writer = writer(inner, &COLUMNS).map_err(|error| failed(dir, error))?;
         Ok(Self { writer, chunks: Chunks::default(), dir: dir.to_owned(), name })
     }
@@ -247,7 +247,7 @@ impl IosFile {
     /// Adds the footer and the checksum, and gives the file its name.
     pub(super) fn finish(self) -> Result<(), StoreError> {
         let Self { writer, dir, name, .. } = self;
-        let Summed { file, sum } = writer.into_inner().map_err(|error| failed(&dir, error))?;
+        let SummedFile { file, sum } = writer.into_inner().map_err(|error| failed(&dir, error))?;
         let path = dir.join(IOS_FILE);
         seal::set_in_file(&file, sum).map_err(StoreError::io("write", &path))?;
         file.sync_all().map_err(StoreError::io("write", &path))?;
@@ -292,7 +292,7 @@ fn writer<W: Write + Send>(inner: W, columns: &[Column]) -> ParquetResult<Serial
 }
 
 fn write_group(
-    writer: &mut SerializedFileWriter<Summed>,
+    writer: &mut SerializedFileWriter<SummedFile>,
     chunks: &mut Chunks,
     phase: &IosPhase,
     rows: &[IoRow],

@@ -33,7 +33,6 @@ impl IoRow {
     /// The row of a command in a phase that began at `start`. `end` has the time from which the
     /// latency counts as its `submitted`.
     #[inline]
-    #[must_use]
     pub fn new(start: Nanos, op: &Op, issued: Nanos, end: &Completion, job: u32) -> Self {
         let since = |time: Nanos| time.0.saturating_sub(start.0);
         Self {
@@ -53,14 +52,12 @@ impl IoRow {
 
     /// Time from due to done.
     #[inline]
-    #[must_use]
     pub fn latency_ns(&self) -> u64 {
         self.done_ns.saturating_sub(self.due_ns)
     }
 
     /// The second of the phase in which it ended.
     #[inline]
-    #[must_use]
     pub fn second(&self) -> u32 {
         u32::try_from(self.done_ns / Nanos::SECOND.0).unwrap_or(u32::MAX)
     }

@@ -36,7 +36,7 @@ pub struct IosWriter {
     seed: u64,
     when_full: WhenFull,
     sender: SyncSender<Message>,
-    thread: Option<JoinHandle<Written>>,
+    thread: Option<JoinHandle<WriterResult>>,
     /// The lost rows of each phase, by its position in the run.
     lost: BTreeMap<usize, Arc<AtomicU64>>,
 }
@@ -55,7 +55,6 @@ pub struct IosEnd {
 
 impl IosEnd {
     /// Enters rows and losses into the record of the run; the warnings say which rows are missing.
-    #[must_use]
     pub fn enter(self, choice: IosChoice, run: &mut Run) -> Vec<String> {
         run.ios = self.rows.map(|rows| schema::Ios { choice: choice.to_string(), rows });
         let total: u64 = self.lost.values().sum();
@@ -76,7 +75,7 @@ impl IosEnd {
 }
 
 /// The outcome of the thread.
-struct Written {
+struct WriterResult {
     rows: Option<u64>,
     trouble: Option<String>,
 }
@@ -153,10 +152,9 @@ impl IosWriter {
     }
 
     /// Completes the file, which then has its name. All taps are gone by now.
-    #[must_use]
     pub fn finish(mut self) -> IosEnd {
         let _ = self.sender.send(Message::Finish);
-        let panicked = || Written {
+        let panicked = || WriterResult {
             rows: None,
             trouble: Some("its writer ended unexpectedly, which is a defect".to_owned()),
         };
@@ -210,7 +208,7 @@ impl Work {
     }
 
     /// Writes until the end of the run; a run without a regular end leaves no file.
-    fn run(mut self, messages: &Receiver<Message>) -> Written {
+    fn run(mut self, messages: &Receiver<Message>) -> WriterResult {
         for message in messages {
             match message {
                 Message::Begin(begin) => self.begin(begin),
@@ -220,7 +218,7 @@ impl Work {
                 Message::Abandon => break,
             }
         }
-        Written { rows: None, trouble: None }
+        WriterResult { rows: None, trouble: None }
     }
 
     fn begin(&mut self, begin: Begin) {
@@ -315,14 +313,14 @@ impl Work {
         }
     }
 
-    fn finish(mut self) -> Written {
+    fn finish(mut self) -> WriterResult {
         self.end_phase();
         let rows = self.written.iter().map(|(count, _)| count).sum();
         let ended = self.file.take().map(IosFile::finish).transpose();
         if let Err(error) = &ended {
             self.give_up(error);
         }
-        Written { rows: ended.ok().flatten().map(|()| rows), trouble: self.trouble }
+        WriterResult { rows: ended.ok().flatten().map(|()| rows), trouble: self.trouble }
     }
 }
 

@@ -7,7 +7,7 @@ use target::Target;
 use target::null::NullTarget;
 
 use super::*;
-use crate::suite::{Computed, steps};
+use crate::suite::{Formula, steps};
 
 const SPAN_BYTES: u64 = 1 << 30;
 
@@ -29,7 +29,7 @@ fn procedure() -> Vec<Step> {
         steps::purge().into(),
         pass.into(),
         steps::idle("pause", Nanos::SECOND).into(),
-        Step::Rounds { rounds_max: 3, phases, settled: Computed::new(|_| false) },
+        Step::Rounds { rounds_max: 3, phases, settled: Formula::new(|_| false) },
         random("last", OpKind::Read).into(),
     ]
 }

@@ -20,14 +20,16 @@ use result::schema::{Mark, Table, TableRow};
 use result::stats::findings::{count, time};
 use result::stats::latency;
 use result::stats::steady::PTS_ROUNDS_MAX;
+use serde_json::Value;
 
-use super::rounds::{Rounds, Tracked, of_rounds, until_steady};
+use super::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use super::{Common, SIMULATED_SHORTEN};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::Entry;
 use crate::suite::{
-    Chart, Computed, Conditions, Config, Figures, Measured, Notes, Part, PhaseSpec, Site, Step,
-    rates, steps,
+    Chart, Conditions, Figures, Formula, Measurements, Notes, Part, PhaseSpec, Site, Step, rates,
+    steps,
 };
 
 /// Threads, and queue depths of each.
@@ -103,6 +105,17 @@ pub(crate) struct Variation {
     point_time: Nanos,
 }
 
+impl Entry for Variation {
+    fn entries(&self, name: &str) -> Vec<(String, Value)> {
+        let own = steps::entries([
+            ("block_bytes", self.access.block_bytes.into()),
+            ("read_percent", self.access.read_percent.into()),
+            ("outstanding", self.outstanding.clone().into()),
+        ]);
+        self.common.entries(name).into_iter().chain(own).collect()
+    }
+}
+
 impl Variation {
     pub(crate) fn read(
         params: &Params,
@@ -113,7 +126,7 @@ impl Variation {
         let outstanding = products(site.limits.queue_depth_max);
         let deepest = outstanding.first().copied().unwrap_or(1);
         let shorten = SIMULATED_SHORTEN;
-        let common = Common::without_precondition(params, site, shorten, deepest, notes)?;
+        let common = Common::of(params, site, shorten, deepest, notes)?;
         if deepest < COUNTS[6] * COUNTS[6] {
             notes.push(format!(
                 "points of more than {deepest} outstanding commands are not supported: the target takes {} \
@@ -135,20 +148,11 @@ impl Variation {
         })
     }
 
-    pub(crate) fn config(&self) -> Config {
-        let own = steps::config([
-            ("block_bytes", self.access.block_bytes.into()),
-            ("read_percent", self.access.read_percent.into()),
-            ("outstanding", self.outstanding.clone().into()),
-        ]);
-        self.common.config().into_iter().chain(own).collect()
-    }
-
     pub(crate) fn steps(&self, site: &Site<'_>) -> Vec<Step> {
         let deepest = self.common.queue_depth;
         let outstanding = self.outstanding.clone();
         let wanted =
-            move |measured: &Measured<'_>| wanted(&variation(measured, deepest, &outstanding));
+            move |measured: &Measurements<'_>| wanted(&variation(measured, deepest, &outstanding));
         let mut list = self.common.beginning(site, true);
         list.extend([
             Step::Rounds {
@@ -164,7 +168,7 @@ impl Variation {
             Step::Chosen {
                 phases: self.point_phases(site),
                 phases_max: 2 * POINTS.len() as u32,
-                wanted: Computed::new(wanted),
+                wanted: Formula::new(wanted),
             },
         ]);
         list
@@ -213,7 +217,7 @@ impl Variation {
         Workload::new(OpKind::Write, order.clone(), *block_bytes, outstanding, site.span_bytes)
     }
 
-    pub(crate) fn figures(&self, measured: &Measured<'_>, title: &str) -> Figures {
+    pub(crate) fn figures(&self, measured: &Measurements<'_>, title: &str) -> Figures {
         let mut figures = Figures::default();
         let deepest = self.common.queue_depth;
         let variation = variation(measured, deepest, &self.outstanding);
@@ -239,14 +243,14 @@ impl Variation {
         for (stage, values) in
             [("saturation", saturation(measured)), ("variation", iops_at(measured, deepest))]
         {
-            let tracked = Tracked { stage, words: &words, unit: "IOPS", values: &values };
+            let tracked = TrackedFigure { stage, words: &words, unit: "IOPS", values: &values };
             tracked.add_to(&mut figures, measured, &conditions);
         }
         figures
     }
 
     /// The common conditions, with the variation and the kind of access.
-    fn conditions(&self, measured: &Measured<'_>) -> Conditions {
+    fn conditions(&self, measured: &Measurements<'_>) -> Conditions {
         let Access { order, block_bytes, read_percent } = &self.access;
         let block = Bytes((*block_bytes).into());
         let sizes = match order {
@@ -266,12 +270,12 @@ fn point_names(outstanding: u32) -> [String; 2] {
     [POINT_WRITE, POINT].map(|name| format!("{name}{outstanding}"))
 }
 
-fn saturation(measured: &Measured<'_>) -> Vec<f64> {
+fn saturation(measured: &Measurements<'_>) -> Vec<f64> {
     of_rounds(measured, SATURATE, |part| part.iops())
 }
 
 /// IOPS with this number of outstanding commands, in every round so far.
-fn iops_at(measured: &Measured<'_>, outstanding: u32) -> Vec<f64> {
+fn iops_at(measured: &Measurements<'_>, outstanding: u32) -> Vec<f64> {
     of_rounds(measured, &oio_name(outstanding), |part| part.iops())
 }
 
@@ -284,7 +288,11 @@ struct Point {
     latency_ns_max: Option<f64>,
 }
 
-fn variation(measured: &Measured<'_>, deepest: u32, outstanding: &[u32]) -> BTreeMap<u32, Point> {
+fn variation(
+    measured: &Measurements<'_>,
+    deepest: u32,
+    outstanding: &[u32],
+) -> BTreeMap<u32, Point> {
     let rounds = Rounds::of(&iops_at(measured, deepest));
     let point = |oio: u32| {
         let name = oio_name(oio);
@@ -323,7 +331,11 @@ fn wanted(variation: &BTreeMap<u32, Point>) -> Vec<String> {
 }
 
 /// One row for each number of outstanding commands.
-fn add_variation(figures: &mut Figures, measured: &Measured<'_>, variation: &BTreeMap<u32, Point>) {
+fn add_variation(
+    figures: &mut Figures,
+    measured: &Measurements<'_>,
+    variation: &BTreeMap<u32, Point>,
+) {
     let columns = [("commands", "IOPS"), ("rate", "MB/s"), ("average", "ns"), ("longest", "ns")];
     let title = "Demand variation: by outstanding commands";
     let mut table = rates::table("outstanding", title, "outstanding", &columns);
@@ -342,7 +354,7 @@ fn add_variation(figures: &mut Figures, measured: &Measured<'_>, variation: &BTr
 type Points<'a> = ([Option<u32>; 3], [Option<Part<'a>>; 3]);
 
 /// The response times at the three points: percentiles, a histogram, and a sentence.
-fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, points: Points<'_>) {
+fn add_points(figures: &mut Figures, measured: &Measurements<'_>, title: &str, points: Points<'_>) {
     let test = &measured.run.test;
     let mut columns = vec![("outstanding", ""), ("commands", "IOPS"), ("average", "ns")];
     columns.extend(QUANTILES.map(|(_, words, ..)| (words, "ns")));

@@ -1,12 +1,12 @@
 //! Rounds over a matrix of cells, each a size and a share of reads, and their tables.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Mix, Order, Workload};
 use result::schema::{Table, TableRow};
 use result::stats::steady::PTS_ROUNDS_MAX;
 
 use super::Common;
-use crate::suite::{Computed, Conditions, Notes, PhaseSpec, Site, Step, rates, steps};
+use crate::suite::{Conditions, Formula, Notes, Site, Step, rates, steps};
 
 /// A cell of a matrix: share of reads and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(crate) fn cells(read_percents: &[u8], blocks: &[u32]) -> Vec<Cell> {
 pub(crate) fn steps_of(
     common: &Common,
     (cells, order): (&[Cell], &Order),
-    settled: Computed<bool>,
+    settled: Formula<bool>,
     site: &Site<'_>,
     notes: &mut Notes,
 ) -> Vec<Step> {
@@ -57,25 +57,16 @@ pub(crate) fn steps_of(
         if cell.block_bytes < site.limits.logical_block_bytes {
             notes.push(site.too_small(cell.block_bytes));
         } else {
-            let depth = common.queue_depth;
-            phases.push(cell_phase(*cell, order.clone(), depth, site.span_bytes, common.step));
+            let (block, depth) = (cell.block_bytes, common.queue_depth);
+            let writes = Workload::new(OpKind::Write, order.clone(), block, depth, site.span_bytes);
+            let workload = Workload { mix: cell.mix(), ..writes };
+            phases.push(steps::for_time(&cell.name(), workload, common.step));
         }
     }
     notes.dedup();
     let mut steps = common.beginning(site, *order == Order::Uniform);
     steps.push(Step::Rounds { rounds_max: PTS_ROUNDS_MAX, phases, settled });
     steps
-}
-
-fn cell_phase(
-    cell: Cell,
-    order: Order,
-    queue_depth: u32,
-    span_bytes: u64,
-    step: Nanos,
-) -> PhaseSpec {
-    let workload = Workload::new(OpKind::Write, order, cell.block_bytes, queue_depth, span_bytes);
-    steps::for_time(&cell.name(), Workload { mix: cell.mix(), ..workload }, step)
 }
 
 /// A matrix of values: one row per size, one column per share of reads.

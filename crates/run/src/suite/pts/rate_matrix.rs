@@ -4,8 +4,8 @@ use load::Order;
 
 use super::Common;
 use super::matrix::{self, Cell};
-use super::rounds::{Rounds, Tracked, of_rounds, until_steady};
-use crate::suite::{Figures, Measured, Notes, Part, Site, Step};
+use super::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
+use crate::suite::{Figures, Measurements, Notes, Part, Site, Step};
 
 /// The matrix of one test.
 pub(crate) struct RateMatrix {
@@ -40,7 +40,7 @@ impl RateMatrix {
     }
 
     /// Means over the steady rounds: metrics of every cell, the table, and the tracked rate.
-    pub(crate) fn figures(&self, common: &Common, measured: &Measured<'_>) -> Figures {
+    pub(crate) fn figures(&self, common: &Common, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let (tracked, cells) = (self.tracked_rates(measured), (self.cells)());
         let rounds = Rounds::of(&tracked);
@@ -57,12 +57,12 @@ impl RateMatrix {
         let value = |cell| mean(cell, self.rate);
         figures.tables.push(matrix::table((name, title, self.unit), &cells, &conditions, value));
         let (words, unit) = (self.tracked_words, self.unit);
-        let tracked = Tracked { stage: "", words, unit, values: &tracked };
+        let tracked = TrackedFigure { stage: "", words, unit, values: &tracked };
         tracked.add_to(&mut figures, measured, &conditions);
         figures
     }
 
-    fn tracked_rates(&self, measured: &Measured<'_>) -> Vec<f64> {
+    fn tracked_rates(&self, measured: &Measurements<'_>) -> Vec<f64> {
         of_rounds(measured, &self.tracked.name(), |part| (self.rate)(&part))
     }
 }

@@ -4,11 +4,11 @@ use result::marks::Reason;
 use result::schema::{Finding, Table, TableRow};
 use result::stats::steady::{PTS_ROUNDS_MAX, Window, pts_steady};
 
-use crate::suite::{Computed, Conditions, Figures, Measured, Part, rates};
+use crate::suite::{Conditions, Figures, Formula, Measurements, Part, rates};
 
 /// The value of a step in each round so far, round 1 first.
 pub(crate) fn of_rounds(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     step: &str,
     value: impl Fn(Part<'_>) -> Option<f64>,
 ) -> Vec<f64> {
@@ -58,13 +58,13 @@ fn is_over_rounds(metric: &str) -> bool {
 
 /// Whether a figure is steady over the rounds so far.
 pub(crate) fn until_steady(
-    tracked: impl Fn(&Measured<'_>) -> Vec<f64> + Send + Sync + 'static,
-) -> Computed<bool> {
-    Computed::new(move |measured| Rounds::of(&tracked(measured)).steady.is_some())
+    tracked: impl Fn(&Measurements<'_>) -> Vec<f64> + Send + Sync + 'static,
+) -> Formula<bool> {
+    Formula::new(move |measured| Rounds::of(&tracked(measured)).steady.is_some())
 }
 
 /// The tracked figure, in every round so far.
-pub(crate) struct Tracked<'a> {
+pub(crate) struct TrackedFigure<'a> {
     /// Stage of a test with several; its metrics are `<test>.<stage>.rounds` and so on. Empty
     /// without stages.
     pub(crate) stage: &'a str,
@@ -76,12 +76,12 @@ pub(crate) struct Tracked<'a> {
     pub(crate) values: &'a [f64],
 }
 
-impl Tracked<'_> {
+impl TrackedFigure<'_> {
     /// Adds metrics, a table, and a sentence or a warning about the figure and its steady state.
     pub(crate) fn add_to(
         &self,
         figures: &mut Figures,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         conditions: &Conditions,
     ) {
         let dot = if self.stage.is_empty() { "" } else { "." };
@@ -131,7 +131,7 @@ impl Tracked<'_> {
         table
     }
 
-    fn finding(&self, measured: &Measured<'_>, test: &str, window: &Window) -> Finding {
+    fn finding(&self, measured: &Measurements<'_>, test: &str, window: &Window) -> Finding {
         let text = format!(
             "is in steady state from round {} to {}: {} within {:.0}% (20 allowed), trend {:.1}% (10 \
              allowed)",

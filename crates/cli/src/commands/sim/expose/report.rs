@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use base::{Bytes, Histogram, Ratio};
-use expose::Shared;
+use expose::SharedDisk;
 use expose::server::Clients;
 use serde_json::{Value, json};
 
@@ -12,7 +12,12 @@ use crate::ui::out::data;
 use crate::ui::table;
 
 /// Prints the account, in a text with the run directory last.
-pub(super) fn print(format: Format, shared: &Shared, clients: &Clients, run_dir: Option<&Path>) {
+pub(super) fn print(
+    format: Format,
+    shared: &SharedDisk,
+    clients: &Clients,
+    run_dir: Option<&Path>,
+) {
     let totals = shared.with(|disk| disk.totals());
     let waf = totals.waf_since(&Default::default());
     let (work, time, lateness) = (totals.telemetry, totals.now, shared.lateness());

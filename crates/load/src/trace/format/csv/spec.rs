@@ -23,7 +23,7 @@ pub(in crate::trace::format) const PREFIX: &str = "csv:";
 
 /// The place of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ColumnPlace {
     /// Its number from 0.
     Number(usize),
     /// Its name in the first line.
@@ -32,22 +32,22 @@ pub(super) enum Place {
 
 /// A column with numbers, and the size of one in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sized {
-    pub(super) place: Place,
+pub(super) struct SizeColumn {
+    pub(super) place: ColumnPlace,
     pub(super) unit_bytes: u64,
 }
 
 /// A column with times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Timed {
-    pub(super) place: Place,
+pub(super) struct TimeColumn {
+    pub(super) place: ColumnPlace,
     pub(super) unit: TimeUnit,
 }
 
 /// The column that distinguishes streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Streamed {
-    pub(super) place: Place,
+pub(super) struct StreamColumn {
+    pub(super) place: ColumnPlace,
     /// Whether it contains words instead of numbers.
     pub(super) names: bool,
     /// Whether each stream has its own addresses.
@@ -57,14 +57,14 @@ pub(super) struct Streamed {
 /// The columns of a CSV file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvSpec {
-    pub(super) time: Timed,
-    pub(super) op: Place,
+    pub(super) time: TimeColumn,
+    pub(super) op: ColumnPlace,
     /// The words of the column `op` and their meanings; lower case.
     pub(super) words: Vec<(String, OpKind)>,
-    pub(super) offset: Sized,
-    pub(super) length: Sized,
-    pub(super) response: Option<Timed>,
-    pub(super) stream: Option<Streamed>,
+    pub(super) offset: SizeColumn,
+    pub(super) length: SizeColumn,
+    pub(super) response: Option<TimeColumn>,
+    pub(super) stream: Option<StreamColumn>,
     pub(super) delimiter: u8,
     pub(super) header: bool,
 }
@@ -92,13 +92,13 @@ const WORDS: [(&str, OpKind); 16] = [
 /// A CSV file during the parse, entry by entry.
 #[derive(Default)]
 struct Draft {
-    time: Option<Timed>,
-    op: Option<Place>,
+    time: Option<TimeColumn>,
+    op: Option<ColumnPlace>,
     words: Vec<(String, OpKind)>,
-    offset: Option<Sized>,
-    length: Option<Sized>,
-    response: Option<Timed>,
-    stream: Option<Streamed>,
+    offset: Option<SizeColumn>,
+    length: Option<SizeColumn>,
+    response: Option<TimeColumn>,
+    stream: Option<StreamColumn>,
     delimiter: Option<u8>,
     header: Option<bool>,
 }
@@ -139,14 +139,14 @@ fn words(entry: &str, value: &str) -> Result<Vec<(String, OpKind)>, TraceError> 
     pairs.collect::<Option<_>>().ok_or_else(|| wrong(entry, expected))
 }
 
-fn place(entry: &str, text: &str) -> Result<Place, TraceError> {
+fn place(entry: &str, text: &str) -> Result<ColumnPlace, TraceError> {
     match text.parse::<usize>() {
         Ok(0) => Err(wrong(entry, "columns counted from 1 after `@`")),
-        Ok(number) => Ok(Place::Number(number - 1)),
+        Ok(number) => Ok(ColumnPlace::Number(number - 1)),
         Err(_) if text.is_empty() => {
             Err(wrong(entry, "the number or the name of a column after `@`"))
         }
-        Err(_) => Ok(Place::Name(text.to_owned())),
+        Err(_) => Ok(ColumnPlace::Name(text.to_owned())),
     }
 }
 
@@ -164,11 +164,11 @@ fn delimiter(entry: &str, name: &str) -> Result<u8, TraceError> {
 fn stream(
     entry: &str,
     value: &str,
-    place: Place,
+    place: ColumnPlace,
     addresses: Addresses,
-) -> Result<Streamed, TraceError> {
+) -> Result<StreamColumn, TraceError> {
     match value {
-        "" | "names" => Ok(Streamed { place, names: value == "names", addresses }),
+        "" | "names" => Ok(StreamColumn { place, names: value == "names", addresses }),
         _ => Err(wrong(entry, "numbers (no `=`) or words (`=names`)")),
     }
 }
@@ -198,19 +198,21 @@ impl Draft {
             }
             _ => {}
         }
-        let place = at.map_or(Ok(Place::Number(*column)), |at| place(entry, at))?;
+        let place = at.map_or(Ok(ColumnPlace::Number(*column)), |at| place(entry, at))?;
         *column += usize::from(at.is_none());
         match key {
             "-" => Ok(()),
-            "time" => put(&mut self.time, entry, Timed { place, unit: time_unit(entry, value)? }),
+            "time" => {
+                put(&mut self.time, entry, TimeColumn { place, unit: time_unit(entry, value)? })
+            }
             "response" => {
-                put(&mut self.response, entry, Timed { place, unit: time_unit(entry, value)? })
+                put(&mut self.response, entry, TimeColumn { place, unit: time_unit(entry, value)? })
             }
             "offset" => {
-                put(&mut self.offset, entry, Sized { place, unit_bytes: size(entry, value)? })
+                put(&mut self.offset, entry, SizeColumn { place, unit_bytes: size(entry, value)? })
             }
             "length" => {
-                put(&mut self.length, entry, Sized { place, unit_bytes: size(entry, value)? })
+                put(&mut self.length, entry, SizeColumn { place, unit_bytes: size(entry, value)? })
             }
             "op" => {
                 if !value.is_empty() {
@@ -250,7 +252,7 @@ impl Draft {
             delimiter: self.delimiter.unwrap_or(b','),
             header: self.header.unwrap_or(false),
         };
-        let named = spec.places().any(|place| matches!(place, Place::Name(_)));
+        let named = spec.places().any(|place| matches!(place, ColumnPlace::Name(_)));
         if named && self.header == Some(false) {
             return Err(wrong("header=no", "header=yes, since a column is told by its name"));
         }
@@ -260,7 +262,7 @@ impl Draft {
 
 impl CsvSpec {
     /// The places of its columns.
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &ColumnPlace> {
         let response = self.response.as_ref().map(|column| &column.place);
         let stream = self.stream.as_ref().map(|column| &column.place);
         [&self.time.place, &self.op, &self.offset.place, &self.length.place]

@@ -4,15 +4,15 @@ fn message(text: &str) -> String {
     text.parse::<CsvSpec>().err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-fn parsed(spec: &str, lines: &[&str]) -> Vec<Result<Parsed, Fault>> {
+fn parsed(spec: &str, lines: &[&str]) -> Vec<Result<LineContent, FieldFault>> {
     let mut csv = Csv::new(spec.parse().unwrap());
     lines.iter().map(|line| csv.parse(line.as_bytes())).collect()
 }
 
 /// Time, operation, offset, length, stream, service time.
-fn tuple(parsed: &Result<Parsed, Fault>) -> (u64, OpKind, u64, u32, u32, Option<u64>) {
+fn tuple(parsed: &Result<LineContent, FieldFault>) -> (u64, OpKind, u64, u32, u32, Option<u64>) {
     match parsed {
-        Ok(Parsed::Io(Raw { record: r, service_ns })) => {
+        Ok(LineContent::Io(Raw { record: r, service_ns })) => {
             (r.issue_ns, r.op, r.offset, r.len, r.stream, *service_ns)
         }
         other => panic!("no I/O: {other:?}"),
@@ -40,7 +40,7 @@ fn columns_are_found_by_name_and_by_number() {
             "2;trim;1;4096;\"a;b\"",
         ],
     );
-    assert_eq!(all[0], Ok(Parsed::Other));
+    assert_eq!(all[0], Ok(LineContent::Other));
     assert_eq!(tuple(&all[1]), (1_500_000_000, OpKind::Write, 8192, 512, 0, None));
     assert_eq!(tuple(&all[2]), (2_000_000_000, OpKind::Flush, 0, 0, 1, None));
     assert_eq!(tuple(&all[3]), (2_000_000_000, OpKind::Deallocate, 4096, 4096, 0, None));

@@ -9,7 +9,7 @@ use crate::trace::Record;
 
 /// An unreadable field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FieldFault {
     what: &'static str,
     expected: Cow<'static, str>,
     found: Vec<u8>,
@@ -18,16 +18,15 @@ pub struct Fault {
 /// Bytes of a field in a fault.
 const FOUND_BYTES_MAX: usize = 40;
 
-impl Fault {
+impl FieldFault {
     /// The field `what` should be `expected`, but is `found`.
-    #[must_use]
     pub fn new(what: &'static str, expected: impl Into<Cow<'static, str>>, found: &[u8]) -> Self {
         let found = found[..found.len().min(FOUND_BYTES_MAX)].to_vec();
         Self { what, expected: expected.into(), found }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FieldFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, expected, found } = self;
         if found.is_empty() {
@@ -38,33 +37,34 @@ impl fmt::Display for Fault {
 }
 
 /// A whole number.
-pub(crate) fn number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn number(text: &[u8], what: &'static str) -> Result<u64, FieldFault> {
     decimal(text, 0, what)
 }
 
 /// A number in hexadecimal with `0x`, or a decimal one.
-pub(crate) fn hex_or_number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn hex_or_number(text: &[u8], what: &'static str) -> Result<u64, FieldFault> {
     let Some(digits) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) else {
         return number(text, what);
     };
     let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'));
     digits
         .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .ok_or_else(|| Fault::new(what, "a number", text))
+        .ok_or_else(|| FieldFault::new(what, "a number", text))
 }
 
 /// A number below 2^32.
-pub(crate) fn number_u32(text: &[u8], what: &'static str) -> Result<u32, Fault> {
-    u32::try_from(number(text, what)?).map_err(|_| Fault::new(what, "a number below 2^32", text))
+pub(crate) fn number_u32(text: &[u8], what: &'static str) -> Result<u32, FieldFault> {
+    u32::try_from(number(text, what)?)
+        .map_err(|_| FieldFault::new(what, "a number below 2^32", text))
 }
 
 /// A number such as `12.5` or `7e-06`, times 10^`digits`; further digits are cut off. With 9,
 /// seconds become ns.
-pub(crate) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64, FieldFault> {
     let Some(at) = text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e')) else {
         return decimal(text, digits, what);
     };
-    let fault = || Fault::new(what, "a number", text);
+    let fault = || FieldFault::new(what, "a number", text);
     let exponent = std::str::from_utf8(&text[at + 1..]).ok().and_then(|text| text.parse().ok());
     let exponent: i32 = exponent.ok_or_else(fault)?;
     let places = i64::from(digits) + i64::from(exponent);
@@ -84,8 +84,8 @@ pub(crate) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64
 const DIGITS_MAX: u32 = 19;
 
 /// A number such as `12.5`, times 10^`digits`; further digits are cut off.
-fn decimal(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
-    let fault = || Fault::new(what, "a number", text);
+fn decimal(text: &[u8], digits: u32, what: &'static str) -> Result<u64, FieldFault> {
+    let fault = || FieldFault::new(what, "a number", text);
     let (mut value, mut point, mut decimals, mut any) = (0_u64, false, 0_u32, false);
     for &byte in text {
         match byte {
@@ -107,10 +107,10 @@ fn decimal(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
 }
 
 /// `sectors` of 512 bytes as bytes.
-pub(crate) fn sectors(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn sectors(text: &[u8], what: &'static str) -> Result<u64, FieldFault> {
     number(text, what)?
         .checked_mul(512)
-        .ok_or_else(|| Fault::new(what, "a sector below 2^55", text))
+        .ok_or_else(|| FieldFault::new(what, "a sector below 2^55", text))
 }
 
 /// A read or write of these bytes, with the limits of a record checked.
@@ -119,15 +119,15 @@ pub(crate) fn io(
     op: OpKind,
     (offset, offset_text): (u64, &[u8]),
     (len, len_text): (u64, &[u8]),
-) -> Result<Record, Fault> {
+) -> Result<Record, FieldFault> {
     const LAST: u64 = i64::MAX as u64;
     let len = u32::try_from(len).ok().filter(|&len| len > 0 || op == OpKind::Flush);
-    let len = len.ok_or_else(|| Fault::new("the length", "1 byte to 4 GiB", len_text))?;
+    let len = len.ok_or_else(|| FieldFault::new("the length", "1 byte to 4 GiB", len_text))?;
     if offset.saturating_add(u64::from(len)) > LAST {
-        return Err(Fault::new("the offset", "a byte below 2^63", offset_text));
+        return Err(FieldFault::new("the offset", "a byte below 2^63", offset_text));
     }
     if issue_ns > LAST {
-        return Err(Fault::new("the time", "less than 2^63 ns", b"a later one"));
+        return Err(FieldFault::new("the time", "less than 2^63 ns", b"a later one"));
     }
     Ok(Record::new(issue_ns, op, offset, len))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use crate::trace::format::raw::{LineFormat, Parsed, Raw, RawSource};
+use crate::trace::format::raw::{LineContent, LineFormat, Raw, RawSource};
 use crate::trace::input::BoxedInput;
 use crate::trace::{Problems, TraceError};
 
@@ -21,7 +21,6 @@ pub struct LineSource {
 
 impl LineSource {
     /// Reads lines of a format; `what` names the input in errors.
-    #[must_use]
     pub fn new(input: BoxedInput, what: &str, format: Box<dyn LineFormat>) -> Self {
         Self {
             what: what.to_owned(),
@@ -67,9 +66,9 @@ impl RawSource for LineSource {
                 continue;
             }
             match self.format.parse(line) {
-                Ok(Parsed::Io(raw)) => return Ok(Some(raw)),
-                Ok(Parsed::Other) => self.problems.other_lines += 1,
-                Ok(Parsed::OtherDevice) => self.problems.other_devices += 1,
+                Ok(LineContent::Io(raw)) => return Ok(Some(raw)),
+                Ok(LineContent::Other) => self.problems.other_lines += 1,
+                Ok(LineContent::OtherDevice) => self.problems.other_devices += 1,
                 Err(fault) => self.problems.bad(self.number, || fault.to_string(), line),
             }
         }

@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use super::fields::{Fault, number, scaled};
+use chrono::NaiveDate;
+
+use super::fields::{FieldFault, number, scaled};
 use crate::trace::TraceError;
 
 /// From 1601-01-01, where Windows file time begins, to 1970-01-01.
@@ -38,7 +40,6 @@ impl TimeUnit {
     ];
 
     /// The word on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Seconds => "s",
@@ -51,7 +52,6 @@ impl TimeUnit {
     }
 
     /// Nanoseconds in one; `None` for dates, which are no count.
-    #[must_use]
     pub const fn unit_ns(self) -> Option<u64> {
         match self {
             Self::Seconds => Some(1_000_000_000),
@@ -65,7 +65,7 @@ impl TimeUnit {
 
     /// A point in time in ns: since 1970 if the file has a date, else since the start of its own
     /// clock.
-    pub(crate) fn point_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    pub(crate) fn point_ns(self, text: &[u8], what: &'static str) -> Result<u64, FieldFault> {
         match self {
             Self::FileTime => {
                 let ticks = number(text, what)?;
@@ -74,14 +74,14 @@ impl TimeUnit {
                 Ok(ticks.saturating_mul(100))
             }
             Self::DateTime => date_time_ns(text).ok_or_else(|| {
-                Fault::new(what, "a date and time such as 2016-02-22 10:00:00.013", text)
+                FieldFault::new(what, "a date and time such as 2016-02-22 10:00:00.013", text)
             }),
             _ => self.length_ns(text, what),
         }
     }
 
     /// A length of time in ns. Beside dates, lengths are in seconds.
-    pub(crate) fn length_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    pub(crate) fn length_ns(self, text: &[u8], what: &'static str) -> Result<u64, FieldFault> {
         let digits = match self {
             Self::Seconds | Self::DateTime => 9,
             Self::Milliseconds => 6,
@@ -96,7 +96,7 @@ impl TimeUnit {
             let unit = self.name();
             let expected =
                 format!("less than 584 years in {unit} (--time-unit names another unit)");
-            Fault::new(what, expected, text)
+            FieldFault::new(what, expected, text)
         })
     }
 }
@@ -134,18 +134,9 @@ fn date_time_ns(text: &[u8]) -> Option<u64> {
 
 /// Days of the Gregorian calendar; `None` for a day that does not exist, or lies before 1970.
 fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let february = if leap(year) { 29 } else { 28 };
-    let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let month = usize::try_from(month.checked_sub(1)?).ok()?;
-    if year < 1970 || !(1..=*months.get(month)?).contains(&day) {
-        return None;
-    }
-    let leap_days = |year: u64| year / 4 - year / 100 + year / 400;
-    let years = (year - 1970) * 365 + leap_days(year - 1) - leap_days(1969);
-    Some(years + months[..month].iter().sum::<u64>() + day - 1)
+    let (month, day) = (u32::try_from(month).ok()?, u32::try_from(day).ok()?);
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+    u64::try_from(date.to_epoch_days()).ok()
 }
 
 #[cfg(test)]

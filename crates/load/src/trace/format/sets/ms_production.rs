@@ -19,10 +19,10 @@ use base::OpKind;
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{
-    Fault, hex_or_number, io, number, number_u32, separated,
+    FieldFault, hex_or_number, io, number, number_u32, separated,
 };
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed, Raw};
+use crate::trace::format::raw::{LineContent, LineFormat, Raw};
 
 pub(super) static FORMAT: About = About {
     counter: Some(TimeUnit::Microseconds),
@@ -60,10 +60,10 @@ impl Default for MsProduction {
 
 impl Layout {
     /// The places of the columns in a line of the header.
-    fn named(&self, line: &[u8]) -> Result<Self, Fault> {
+    fn named(&self, line: &[u8]) -> Result<Self, FieldFault> {
         let find = |name: &'static str| {
             let place = separated(line, b',').position(|field| field == name.as_bytes());
-            place.ok_or_else(|| Fault::new("a column of the header", name, b"another"))
+            place.ok_or_else(|| FieldFault::new("a column of the header", name, b"another"))
         };
         let extent = || Ok((find("ByteOffset")?, find("IOSize")?));
         Ok(Self {
@@ -74,7 +74,7 @@ impl Layout {
         })
     }
 
-    fn io(&self, op: OpKind, line: &[u8]) -> Result<Raw, Fault> {
+    fn io(&self, op: OpKind, line: &[u8]) -> Result<Raw, FieldFault> {
         let field = |at: usize| separated(line, b',').nth(at).unwrap_or_default();
         let end_us = number(field(self.time), "the time stamp")?;
         let elapsed_us = number(field(self.elapsed), "the elapsed time")?;
@@ -89,24 +89,24 @@ impl Layout {
 }
 
 impl LineFormat for MsProduction {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let name = separated(line, b',').next().unwrap_or_default();
         let (op, layout) = match name {
             b"BeginHeader" | b"EndHeader" => {
                 self.in_header = name == b"BeginHeader";
-                return Ok(Parsed::Other);
+                return Ok(LineContent::Other);
             }
             b"DiskRead" => (OpKind::Read, &mut self.read),
             b"DiskWrite" => (OpKind::Write, &mut self.write),
             b"DiskFlush" => (OpKind::Flush, &mut self.flush),
-            _ if self.in_header || is_event(name) => return Ok(Parsed::Other),
-            _ => return Err(Fault::new("the event", "the name of an event", name)),
+            _ if self.in_header || is_event(name) => return Ok(LineContent::Other),
+            _ => return Err(FieldFault::new("the event", "the name of an event", name)),
         };
         if self.in_header {
             *layout = layout.named(line)?;
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
-        Ok(Parsed::Io(layout.io(op, line)?))
+        Ok(LineContent::Io(layout.io(op, line)?))
     }
 }
 

@@ -10,10 +10,10 @@ use base::OpKind;
 
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
-use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number, number_u32, separated};
 use crate::trace::format::parts::names::Names;
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed, Raw};
+use crate::trace::format::raw::{LineContent, LineFormat, Raw};
 use crate::trace::streams::STREAMS_MAX;
 
 pub(super) static FORMAT: About = About {
@@ -77,20 +77,20 @@ impl Volumes {
     }
 }
 
-fn kind(text: &[u8]) -> Result<OpKind, Fault> {
+fn kind(text: &[u8]) -> Result<OpKind, FieldFault> {
     match text {
         b"Read" | b"read" => Ok(OpKind::Read),
         b"Write" | b"write" => Ok(OpKind::Write),
-        _ => Err(Fault::new("the type", "Read or Write", text)),
+        _ => Err(FieldFault::new("the type", "Read or Write", text)),
     }
 }
 
 impl LineFormat for Msr {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         let mut fields = separated(line, b',');
         let time = next(&mut fields);
         if time == b"Timestamp" {
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let issue_ns = self.unit.point_ns(time, "the timestamp")?;
         let host = next(&mut fields);
@@ -102,7 +102,7 @@ impl LineFormat for Msr {
         let response_ns = self.unit.length_ns(next(&mut fields), "the response time")?;
         let service_ns = Some(response_ns).filter(|&ns| ns > 0);
         record.stream = self.volumes.stream(host, disk);
-        Ok(Parsed::Io(Raw { record, service_ns }))
+        Ok(LineContent::Io(Raw { record, service_ns }))
     }
 
     fn stream_names(&self) -> Vec<String> {

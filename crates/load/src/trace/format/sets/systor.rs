@@ -9,48 +9,42 @@ use base::OpKind;
 
 use crate::trace::Addresses;
 use crate::trace::format::about::About;
-use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number, number_u32, separated};
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed, Raw};
+use crate::trace::format::raw::{LineContent, Raw};
 
 pub(super) static FORMAT: About = About {
     time_unit: Some(TimeUnit::Seconds),
     addresses: Addresses::OfEach,
-    ..About::of_lines("systor17", |_, unit| Box::new(Systor { unit }))
+    ..About::of_parser("systor17", parse)
 };
 
-struct Systor {
-    unit: TimeUnit,
-}
-
-impl LineFormat for Systor {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
-        let mut fields = separated(line, b',');
-        let time = next(&mut fields);
-        if time == b"Timestamp" {
-            return Ok(Parsed::Other);
-        }
-        let issue_ns = self.unit.point_ns(time, "the timestamp")?;
-        // Empty where the end was not seen.
-        let response = next(&mut fields);
-        let service_ns = if response.is_empty() {
-            None
-        } else {
-            Some(self.unit.length_ns(response, "the response time")?).filter(|&ns| ns > 0)
-        };
-        let op = match next(&mut fields) {
-            b"R" => OpKind::Read,
-            b"W" => OpKind::Write,
-            b"" if line.iter().filter(|&&byte| byte == b',').count() == 5 => {
-                return Ok(Parsed::Other);
-            }
-            other => return Err(Fault::new("the type", "R or W", other)),
-        };
-        let lun = number_u32(next(&mut fields), "the LUN")?;
-        let (offset, size) = (next(&mut fields), next(&mut fields));
-        let bytes = (number(offset, "the offset")?, offset);
-        let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
-        record.stream = lun;
-        Ok(Parsed::Io(Raw { record, service_ns }))
+fn parse(line: &[u8], unit: TimeUnit) -> Result<LineContent, FieldFault> {
+    let mut fields = separated(line, b',');
+    let time = next(&mut fields);
+    if time == b"Timestamp" {
+        return Ok(LineContent::Other);
     }
+    let issue_ns = unit.point_ns(time, "the timestamp")?;
+    // Empty where the end was not seen.
+    let response = next(&mut fields);
+    let service_ns = if response.is_empty() {
+        None
+    } else {
+        Some(unit.length_ns(response, "the response time")?).filter(|&ns| ns > 0)
+    };
+    let op = match next(&mut fields) {
+        b"R" => OpKind::Read,
+        b"W" => OpKind::Write,
+        b"" if line.iter().filter(|&&byte| byte == b',').count() == 5 => {
+            return Ok(LineContent::Other);
+        }
+        other => return Err(FieldFault::new("the type", "R or W", other)),
+    };
+    let lun = number_u32(next(&mut fields), "the LUN")?;
+    let (offset, size) = (next(&mut fields), next(&mut fields));
+    let bytes = (number(offset, "the offset")?, offset);
+    let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
+    record.stream = lun;
+    Ok(LineContent::Io(Raw { record, service_ns }))
 }

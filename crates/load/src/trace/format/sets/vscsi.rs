@@ -23,7 +23,7 @@ use crate::trace::{Problems, Record, TraceError};
 
 pub(super) static FORMAT: About = About {
     counter: Some(TimeUnit::Microseconds),
-    ..About::new("vscsi", Signs::Records(is_vscsi), Reader::Raw(open))
+    ..About::new("vscsi", Signs::Records(|head| Layout::of(head).is_some()), Reader::Raw(open))
 };
 
 fn open(input: Input, _: &FormatOptions) -> Result<NamedSource, TraceError> {
@@ -33,7 +33,7 @@ fn open(input: Input, _: &FormatOptions) -> Result<NamedSource, TraceError> {
 
 /// The effect of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(super) enum ScsiCommand {
     /// An operation on data.
     Op(OpKind),
     /// No operation of a trace: an inquiry, a test, a deallocation without recorded ranges.
@@ -41,12 +41,12 @@ pub(super) enum Command {
 }
 
 /// The effect of the SCSI command of this number (SBC-4, table of commands).
-pub(super) fn command(code: u8) -> Command {
+pub(super) fn command(code: u8) -> ScsiCommand {
     match code {
-        0x08 | 0x28 | 0xa8 | 0x88 => Command::Op(OpKind::Read),
-        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => Command::Op(OpKind::Write),
-        0x35 | 0x91 => Command::Op(OpKind::Flush),
-        _ => Command::Other,
+        0x08 | 0x28 | 0xa8 | 0x88 => ScsiCommand::Op(OpKind::Read),
+        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => ScsiCommand::Op(OpKind::Write),
+        0x35 | 0x91 => ScsiCommand::Op(OpKind::Flush),
+        _ => ScsiCommand::Other,
     }
 }
 
@@ -90,7 +90,7 @@ impl Layout {
         let number = |at: usize, len: usize| {
             bytes[at..at + len].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
         };
-        let Command::Op(op) = command(bytes[self.command]) else { return Ok(None) };
+        let ScsiCommand::Op(op) = command(bytes[self.command]) else { return Ok(None) };
         let (mut len, mut lbn) = (number(self.length, 4), number(self.lbn, 8));
         if op == OpKind::Flush {
             (len, lbn) = (0, 0);
@@ -107,11 +107,6 @@ impl Layout {
         let record = Record::new(issue_ns, op, lbn * 512, u32::try_from(len).unwrap_or(u32::MAX));
         Ok(Some(Raw { record, service_ns: service_ns.filter(|&ns| ns > 0) }))
     }
-}
-
-/// Whether a file begins like those of vscsiStats.
-fn is_vscsi(head: &[u8]) -> bool {
-    Layout::of(head).is_some()
 }
 
 /// The commands of a binary file of vscsiStats.

@@ -6,52 +6,44 @@
 
 use base::OpKind;
 
-use super::vscsi::{Command, command};
+use super::vscsi::{ScsiCommand, command};
 use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{
-    Fault, hex_or_number, io, next, number, number_u32, sectors, separated,
+    FieldFault, hex_or_number, io, next, number, number_u32, sectors, separated,
 };
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::LineContent;
 
-pub(super) static FORMAT: About = About {
-    time_unit: Some(TimeUnit::Microseconds),
-    ..About::of_lines("vscsi-text", |_, unit| Box::new(VscsiText { unit }))
-};
-
-struct VscsiText {
-    unit: TimeUnit,
-}
+pub(super) static FORMAT: About =
+    About { time_unit: Some(TimeUnit::Microseconds), ..About::of_parser("vscsi-text", parse) };
 
 /// A word, or the number of a SCSI command.
-fn kind(text: &[u8]) -> Result<Command, Fault> {
+fn kind(text: &[u8]) -> Result<ScsiCommand, FieldFault> {
     if text.eq_ignore_ascii_case(b"read") {
-        return Ok(Command::Op(OpKind::Read));
+        return Ok(ScsiCommand::Op(OpKind::Read));
     }
     if text.eq_ignore_ascii_case(b"write") {
-        return Ok(Command::Op(OpKind::Write));
+        return Ok(ScsiCommand::Op(OpKind::Write));
     }
     let code = hex_or_number(text, "the command type");
     let code = code.ok().and_then(|code| u8::try_from(code).ok());
     let expected = "read, write or the number of a SCSI command";
-    code.map(command).ok_or_else(|| Fault::new("the command type", expected, text))
+    code.map(command).ok_or_else(|| FieldFault::new("the command type", expected, text))
 }
 
-impl LineFormat for VscsiText {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
-        if line.starts_with(b"#") {
-            return Ok(Parsed::Other);
-        }
-        let mut fields = separated(line, b',');
-        number_u32(next(&mut fields), "the serial number")?;
-        let len = next(&mut fields);
-        number_u32(next(&mut fields), "the number of scatter-gather entries")?;
-        let kind = kind(next(&mut fields))?;
-        let lbn = next(&mut fields);
-        let issue_ns = self.unit.point_ns(next(&mut fields), "the time stamp")?;
-        let Command::Op(op) = kind else { return Ok(Parsed::Other) };
-        let bytes = (sectors(lbn, "the LBN")?, lbn);
-        let record = io(issue_ns, op, bytes, (number(len, "the length")?, len))?;
-        Ok(Parsed::Io(record.into()))
+fn parse(line: &[u8], unit: TimeUnit) -> Result<LineContent, FieldFault> {
+    if line.starts_with(b"#") {
+        return Ok(LineContent::Other);
     }
+    let mut fields = separated(line, b',');
+    number_u32(next(&mut fields), "the serial number")?;
+    let len = next(&mut fields);
+    number_u32(next(&mut fields), "the number of scatter-gather entries")?;
+    let kind = kind(next(&mut fields))?;
+    let lbn = next(&mut fields);
+    let issue_ns = unit.point_ns(next(&mut fields), "the time stamp")?;
+    let ScsiCommand::Op(op) = kind else { return Ok(LineContent::Other) };
+    let bytes = (sectors(lbn, "the LBN")?, lbn);
+    let record = io(issue_ns, op, bytes, (number(len, "the length")?, len))?;
+    Ok(LineContent::Io(record.into()))
 }

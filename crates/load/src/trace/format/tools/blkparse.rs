@@ -8,14 +8,14 @@
 
 use base::OpKind;
 
-use super::block_events::{Action, Asked, BlockEvent, BlockEvents};
+use super::block_events::{Action, BlockEvent, BlockEvents, EventOp};
 use crate::trace::Flags;
 use crate::trace::format::about::About;
 use crate::trace::format::options::Event;
 use crate::trace::format::parts::fields::{
-    Fault, next, number, number_u32, scaled, sectors, words,
+    FieldFault, next, number, number_u32, scaled, sectors, words,
 };
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 
 pub(super) static FORMAT: About = About {
     has_events: true,
@@ -35,8 +35,8 @@ impl Blkparse {
     }
 }
 
-fn device(text: &[u8]) -> Result<u32, Fault> {
-    let fault = || Fault::new("the device", "two numbers such as 8,0", text);
+fn device(text: &[u8]) -> Result<u32, FieldFault> {
+    let fault = || FieldFault::new("the device", "two numbers such as 8,0", text);
     let comma = text.iter().position(|&byte| byte == b',').ok_or_else(fault)?;
     let major = number_u32(&text[..comma], "the major number")?;
     let minor = number_u32(&text[comma + 1..], "the minor number")?;
@@ -44,8 +44,8 @@ fn device(text: &[u8]) -> Result<u32, Fault> {
 }
 
 /// Reads the letters of the RWBS field.
-fn rwbs(text: &[u8]) -> Result<(Asked, Flags), Fault> {
-    let fault = || Fault::new("the kind", "letters such as R, WS, WBS, FWFSM or D", text);
+fn rwbs(text: &[u8]) -> Result<(EventOp, Flags), FieldFault> {
+    let fault = || FieldFault::new("the kind", "letters such as R, WS, WBS, FWFSM or D", text);
     let (preflush, rest) = match text {
         [b'F', rest @ ..] => (true, rest),
         _ => (false, text),
@@ -53,18 +53,18 @@ fn rwbs(text: &[u8]) -> Result<(Asked, Flags), Fault> {
     let (&letter, rest) = rest.split_first().ok_or_else(fault)?;
     let barrier = rest.contains(&b'B');
     let asked = match letter {
-        b'R' => Asked::Op(OpKind::Read),
-        b'W' => Asked::Op(OpKind::Write),
-        b'D' => Asked::Op(OpKind::Deallocate),
-        b'N' if preflush || barrier => Asked::Op(OpKind::Flush),
-        b'N' => Asked::Nothing,
+        b'R' => EventOp::Op(OpKind::Read),
+        b'W' => EventOp::Op(OpKind::Write),
+        b'D' => EventOp::Op(OpKind::Deallocate),
+        b'N' if preflush || barrier => EventOp::Op(OpKind::Flush),
+        b'N' => EventOp::Nothing,
         _ => return Err(fault()),
     };
     let mut flags = Flags::NONE.with(Flags::PREFLUSH, preflush);
     for letter in rest {
         flags |= match letter {
             // Earlier commands must be durable first, and this one before later commands.
-            b'B' if asked == Asked::Op(OpKind::Write) => Flags::PREFLUSH | Flags::FUA,
+            b'B' if asked == EventOp::Op(OpKind::Write) => Flags::PREFLUSH | Flags::FUA,
             b'F' => Flags::FUA,
             b'A' => Flags::READAHEAD,
             b'S' => Flags::SYNC,
@@ -77,18 +77,18 @@ fn rwbs(text: &[u8]) -> Result<(Asked, Flags), Fault> {
     Ok((asked, flags))
 }
 
-fn action(text: &[u8]) -> Result<Action, Fault> {
+fn action(text: &[u8]) -> Result<Action, FieldFault> {
     match text {
         b"Q" => Ok(Action::Queue),
         b"D" => Ok(Action::Issue),
         b"C" => Ok(Action::Complete),
         [b'A'..=b'Z' | b'm', ..] if text.len() <= 2 => Ok(Action::Other),
-        _ => Err(Fault::new("the action", "a letter such as Q, D or C", text)),
+        _ => Err(FieldFault::new("the action", "a letter such as Q, D or C", text)),
     }
 }
 
 /// `SECTOR + SECTORS`, or `SECTOR` alone, or nothing (`[COMMAND]` follows): byte offset and length.
-fn extent<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(u64, u32), Fault> {
+fn extent<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(u64, u32), FieldFault> {
     let sector = next(&mut fields);
     if !sector.first().is_some_and(u8::is_ascii_digit) {
         return Ok((0, 0));
@@ -99,18 +99,19 @@ fn extent<'a>(mut fields: impl Iterator<Item = &'a [u8]>) -> Result<(u64, u32), 
     }
     let count = next(&mut fields);
     let bytes = u32::try_from(sectors(count, "the number of sectors")?);
-    let bytes = bytes.map_err(|_| Fault::new("the number of sectors", "less than 2^23", count))?;
+    let bytes =
+        bytes.map_err(|_| FieldFault::new("the number of sectors", "less than 2^23", count))?;
     if offset.saturating_add(u64::from(bytes)) > i64::MAX as u64 {
-        return Err(Fault::new("the sector", "one below 2^54", sector));
+        return Err(FieldFault::new("the sector", "one below 2^54", sector));
     }
     Ok((offset, bytes))
 }
 
 impl LineFormat for Blkparse {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         if self.in_summary || is_summary(line) {
             self.in_summary = true;
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let mut fields = words(line);
         let device = device(next(&mut fields))?;
@@ -120,7 +121,7 @@ impl LineFormat for Blkparse {
         let pid = number_u32(next(&mut fields), "the process id")?;
         let action = action(next(&mut fields))?;
         if action == Action::Other {
-            return Ok(Parsed::Other);
+            return Ok(LineContent::Other);
         }
         let (asked, flags) = rwbs(next(&mut fields))?;
         let (offset, bytes) = extent(fields)?;

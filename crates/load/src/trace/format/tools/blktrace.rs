@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use base::OpKind;
 
-use super::block_events::{Action, Asked, BlockEvent, BlockEvents};
+use super::block_events::{Action, BlockEvent, BlockEvents, EventOp};
 use crate::trace::format::about::{About, NamedSource, Reader, Signs};
 use crate::trace::format::options::{Event, FormatOptions};
 use crate::trace::format::parts::binary::BinaryInput;
-use crate::trace::format::raw::{Parsed, Raw, RawSource};
+use crate::trace::format::raw::{LineContent, Raw, RawSource};
 use crate::trace::input::{BoxedInput, Input};
 use crate::trace::{Flags, Problems, TraceError};
 
@@ -103,10 +103,6 @@ impl Layout {
         (layout.version == 7 || layout.version == 8).then_some(layout)
     }
 
-    fn header_bytes(self) -> usize {
-        if self.version == 7 { 48 } else { 64 }
-    }
-
     fn number(self, bytes: &[u8]) -> u64 {
         let add = |value, byte: &u8| value << 8 | u64::from(*byte);
         if self.big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
@@ -154,21 +150,21 @@ fn action_of(action: u64, category: u64) -> Action {
     }
 }
 
-fn asked_of(category: u64, bytes: u32) -> Asked {
+fn asked_of(category: u64, bytes: u32) -> EventOp {
     let has = |bit| category & bit != 0;
     // A discard carries the bit of a write as well.
     if has(CATEGORY_DISCARD) {
-        Asked::Op(OpKind::Deallocate)
+        EventOp::Op(OpKind::Deallocate)
     } else if has(CATEGORY_WRITE) && bytes > 0 {
-        Asked::Op(OpKind::Write)
+        EventOp::Op(OpKind::Write)
     } else if has(CATEGORY_FLUSH) {
-        Asked::Op(OpKind::Flush)
+        EventOp::Op(OpKind::Flush)
     } else if has(CATEGORY_WRITE) {
-        Asked::Op(OpKind::Write)
+        EventOp::Op(OpKind::Write)
     } else if has(CATEGORY_READ) && bytes > 0 {
-        Asked::Op(OpKind::Read)
+        EventOp::Op(OpKind::Read)
     } else {
-        Asked::Nothing
+        EventOp::Nothing
     }
 }
 
@@ -233,7 +229,7 @@ impl Cpu {
         let start = self.input.at() - 4;
         let mut header = [0; 64];
         header[..4].copy_from_slice(&magic);
-        let length = layout.header_bytes();
+        let length = if layout.version == 7 { 48 } else { 64 };
         let read = self.input.read(&mut header[4..length])?;
         if read < length - 4 {
             self.problems.bad(start, || "the file ends within a record".to_owned(), &magic);
@@ -299,9 +295,9 @@ impl RawSource for BlktraceSource {
     fn next_raw(&mut self) -> Result<Option<Raw>, TraceError> {
         while let Some(event) = self.next_event()? {
             match self.events.take(&event) {
-                Parsed::Io(raw) => return Ok(Some(raw)),
-                Parsed::Other => self.other_lines += 1,
-                Parsed::OtherDevice => self.other_devices += 1,
+                LineContent::Io(raw) => return Ok(Some(raw)),
+                LineContent::Other => self.other_lines += 1,
+                LineContent::OtherDevice => self.other_devices += 1,
             }
         }
         Ok(None)

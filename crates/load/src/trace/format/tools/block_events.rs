@@ -8,7 +8,7 @@
 use base::OpKind;
 
 use crate::trace::format::options::Event;
-use crate::trace::format::raw::Parsed;
+use crate::trace::format::raw::LineContent;
 use crate::trace::{Flags, Record};
 
 /// Kind of an event.
@@ -22,7 +22,7 @@ pub(super) enum Action {
 
 /// The requested operation, by letters or bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum EventOp {
     /// An operation on data, or a flush without data.
     Op(OpKind),
     /// No access to data: a notification, a pass-through command.
@@ -36,7 +36,7 @@ pub(super) struct BlockEvent {
     pub(super) offset: u64,
     pub(super) bytes: u32,
     pub(super) action: Action,
-    pub(super) asked: Asked,
+    pub(super) asked: EventOp,
     pub(super) flags: Flags,
     pub(super) pid: u32,
     pub(super) device: u32,
@@ -66,14 +66,14 @@ impl BlockEvents {
         !self.has_completions
     }
 
-    pub(super) fn take(&mut self, event: &BlockEvent) -> Parsed {
+    pub(super) fn take(&mut self, event: &BlockEvent) -> LineContent {
         let begins = match self.event {
             Event::Queue => Action::Queue,
             Event::Issue => Action::Issue,
         };
-        let Asked::Op(op) = event.asked else { return Parsed::Other };
+        let EventOp::Op(op) = event.asked else { return LineContent::Other };
         if event.action != begins && event.action != Action::Complete {
-            return Parsed::Other;
+            return LineContent::Other;
         }
         let ours = *self.device.get_or_insert(event.device) == event.device;
         match event.action {
@@ -82,10 +82,10 @@ impl BlockEvents {
                     self.has_completions = true;
                     self.completed(event);
                 }
-                Parsed::Other
+                LineContent::Other
             }
-            _ if ours => Parsed::Io(self.began(event, op).into()),
-            _ => Parsed::OtherDevice,
+            _ if ours => LineContent::Io(self.began(event, op).into()),
+            _ => LineContent::OtherDevice,
         }
     }
 
@@ -104,7 +104,7 @@ impl BlockEvents {
         if flush {
             record.flags.0 &= !Flags::PREFLUSH.0;
         }
-        if flush && event.asked == Asked::Op(OpKind::Write) {
+        if flush && event.asked == EventOp::Op(OpKind::Write) {
             // Nothing was written that could be forced.
             record.flags.0 &= !Flags::FUA.0;
         }
@@ -118,7 +118,7 @@ impl BlockEvents {
     fn completed(&mut self, event: &BlockEvent) {
         let end = event.offset.saturating_add(u64::from(event.bytes));
         if event.bytes == 0 {
-            let step = event.asked == Asked::Op(OpKind::Flush);
+            let step = event.asked == EventOp::Op(OpKind::Flush);
             let flush = self.outstanding.iter().position(|&(from, to)| from == to);
             if let (Some(flush), true) = (flush, step == (self.event == Event::Issue)) {
                 self.outstanding.remove(flush);

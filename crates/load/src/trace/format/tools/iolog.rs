@@ -10,10 +10,10 @@ use base::OpKind;
 
 use crate::trace::format::about::About;
 use crate::trace::format::options::WaitUnit;
-use crate::trace::format::parts::fields::{Fault, io, next, number, words};
+use crate::trace::format::parts::fields::{FieldFault, io, next, number, words};
 use crate::trace::format::parts::names::Names;
 use crate::trace::format::parts::time::TimeUnit;
-use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineContent, LineFormat};
 use crate::trace::{Addresses, Flags};
 
 pub(super) static FORMAT: About = About {
@@ -40,29 +40,29 @@ impl Iolog {
         Self { wait_unit, version: 0, now_ns: 0, files: Names::default() }
     }
 
-    fn header(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn header(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         self.version = match line {
             b"fio version 2 iolog" => 2,
             b"fio version 3 iolog" => 3,
             _ => {
                 const EXPECTED: &str = "`fio version 2 iolog` or `fio version 3 iolog`";
-                return Err(Fault::new("the header", EXPECTED, line));
+                return Err(FieldFault::new("the header", EXPECTED, line));
             }
         };
-        Ok(Parsed::Other)
+        Ok(LineContent::Other)
     }
 
-    fn wait(&mut self, amount: u64) -> Parsed {
+    fn wait(&mut self, amount: u64) -> LineContent {
         self.now_ns = match self.wait_unit {
             WaitUnit::Fio => self.now_ns.max(amount.saturating_mul(1_000_000)),
             WaitUnit::Doc => self.now_ns.saturating_add(amount.saturating_mul(1000)),
         };
-        Parsed::Other
+        LineContent::Other
     }
 }
 
 impl LineFormat for Iolog {
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+    fn parse(&mut self, line: &[u8]) -> Result<LineContent, FieldFault> {
         if self.version == 0 || line.starts_with(HEADER) {
             return self.header(line);
         }
@@ -82,8 +82,8 @@ impl LineFormat for Iolog {
                 let amount = number(next(&mut fields), "the wait")?;
                 return Ok(self.wait(amount));
             }
-            b"add" | b"open" | b"close" => return Ok(Parsed::Other),
-            _ => return Err(Fault::new("the action", "an action of fio", action)),
+            b"add" | b"open" | b"close" => return Ok(LineContent::Other),
+            _ => return Err(FieldFault::new("the action", "an action of fio", action)),
         };
         let (offset, length) = (next(&mut fields), next(&mut fields));
         let bytes = (number(offset, "the offset")?, offset);
@@ -91,7 +91,7 @@ impl LineFormat for Iolog {
         let mut record = io(self.now_ns, op, bytes, length)?;
         record.flags = flags;
         record.stream = self.files.number(file);
-        Ok(Parsed::Io(record.into()))
+        Ok(LineContent::Io(record.into()))
     }
 
     fn stream_names(&self) -> Vec<String> {

@@ -15,14 +15,14 @@ use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::percent;
-use result::stats::power::{Drawn, drawn};
+use result::stats::power::{PowerDraw, drawn};
 use target::{IoError, Rest};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::keys::{Duration, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
 };
 
@@ -31,17 +31,13 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "power",
     heading: "Power",
     question: "what does the drive draw asleep, awake and at work?",
-    chapter: Chapter::Energy,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("its figures are those of a drive that rests or works as fast as it can"),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("settle=5s rest=10s time=20s random_span=1GiB"),
     ],
     charts: &[Chart::PowerBars],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Energy, 1)
 };
 
 /// From here on, a notebook's battery feels slumber, by the rule of the reviews.
@@ -99,7 +95,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         figures(measured)
     }
 }
@@ -116,7 +112,7 @@ fn no_meter(site: &Site<'_>) -> IoError {
 }
 
 /// The idle state, with the permissions of link and drive if these could be switched.
-fn idle_words(measured: &Measured<'_>) -> &'static str {
+fn idle_words(measured: &Measurements<'_>) -> &'static str {
     let is_done = |phase| measured.complete(phase).is_some();
     match (is_done("keep_awake"), is_done("allow_rest")) {
         (true, _) => "idle, kept awake",
@@ -130,7 +126,7 @@ struct State<'a> {
     phase: &'static str,
     label: &'static str,
     part: Option<Part<'a>>,
-    drawn: Option<Drawn>,
+    drawn: Option<PowerDraw>,
 }
 
 impl State<'_> {
@@ -145,7 +141,7 @@ impl State<'_> {
     }
 }
 
-fn states<'a>(measured: &Measured<'a>) -> [State<'a>; 4] {
+fn states<'a>(measured: &Measurements<'a>) -> [State<'a>; 4] {
     STATES.map(|(phase, needs, label)| {
         let possible = needs.is_none_or(|needs| measured.complete(needs).is_some());
         let part = measured.complete(phase).filter(|_| possible);
@@ -154,7 +150,7 @@ fn states<'a>(measured: &Measured<'a>) -> [State<'a>; 4] {
     })
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
+fn figures(measured: &Measurements<'_>) -> Figures {
     let mut figures = Figures::default();
     let columns = [("mean", "W"), ("peak", "W"), ("energy", "J/GB"), ("rate", "MB/s")];
     let mut table = rates::table("power", "Power", "state", &columns);
@@ -180,7 +176,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     figures
 }
 
-fn gaps(label: &str, drawn: Drawn) -> Option<String> {
+fn gaps(label: &str, drawn: PowerDraw) -> Option<String> {
     (drawn.known_share < 0.99).then(|| {
         format!(
             "{label}: the power is known for {} of the time, no more",
@@ -190,7 +186,7 @@ fn gaps(label: &str, drawn: Drawn) -> Option<String> {
 }
 
 /// The conditions on which a figure of power depends.
-fn conditions(measured: &Measured<'_>) -> std::collections::BTreeMap<String, String> {
+fn conditions(measured: &Measurements<'_>) -> std::collections::BTreeMap<String, String> {
     let switched = |phase: &str| measured.complete(phase).map(|part| part.phase.what.clone());
     let span = |name: &str| measured.part(name).map(|part| part.phase.what.clone());
     let meter = measured.run.environment.get("meter").cloned();
@@ -207,7 +203,7 @@ fn conditions(measured: &Measured<'_>) -> std::collections::BTreeMap<String, Str
     .collect()
 }
 
-fn findings(measured: &Measured<'_>, states: &[State<'_>; 4]) -> Vec<Finding> {
+fn findings(measured: &Measurements<'_>, states: &[State<'_>; 4]) -> Vec<Finding> {
     let [slumber, idle, sequential, random] = states;
     let about = |state: &State<'_>, text: String| {
         rates::finding(measured, &state.metric("power_w_mean"), &text)
@@ -249,7 +245,7 @@ mod tests {
 
     #[test]
     fn power_that_is_hardly_known_is_not_called_unknown() {
-        let drawn = |known_share| Drawn { mean_w: 1.0, max_w: 2.0, known_share };
+        let drawn = |known_share| PowerDraw { mean_w: 1.0, max_w: 2.0, known_share };
         let text = |share| gaps("slumber", drawn(share)).unwrap_or_default();
         assert_eq!(text(0.5), "slumber: the power is known for 50% of the time, no more");
         assert_eq!(

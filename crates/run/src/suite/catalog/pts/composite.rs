@@ -11,12 +11,11 @@ use load::composite::{PTS_COMPOSITE, PTS_COMPOSITE_4K};
 use load::{Composite, Order};
 
 use crate::error::RunError;
-use crate::params::Params;
+use crate::suite::keys::{Key, Reading, settings};
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -24,47 +23,47 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-cbw",
     heading: "SNIA PTS: composite workload",
     question: "how does the drive take a mix of sizes in hot and cold places?",
-    chapter: Chapter::Pts,
-    place: 7,
-    writes: true,
-    params: &[
-        pts::SHORTEN,
-        intensity::ROUND,
-        intensity::PREWRITE,
-        intensity::POINT_PREWRITE,
-        intensity::POINT_TIME,
-    ],
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &intensity::CHARTS,
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 7)
 };
 
 const READ_PERCENT: u8 = 40;
 const SMALL_LOGICAL_BLOCK_BYTES: u32 = 512;
 
-struct Settings(Variation);
+settings! {
+    /// The lengths of the steps.
+    struct Settings {
+        variation: ServerDay = pts::SHORTEN,
+            with intensity::ROUND,
+            intensity::PREWRITE,
+            intensity::POINT_PREWRITE,
+            intensity::POINT_TIME;
+    }
+}
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+/// The sizes and places of a server's day.
+enum ServerDay {}
+
+impl Key for ServerDay {
+    type Value = Variation;
+
+    fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Variation, RunError> {
         let composite = composite(site, notes);
         let (order, block_bytes) = (Order::Composite(composite), composite.largest_bytes());
         let access = Access { order, block_bytes, read_percent: READ_PERCENT };
-        Variation::read(params, site, access, notes).map(Self)
-    }
-
-    fn config(&self) -> Config {
-        self.0.config()
+        Variation::read(params, site, access, notes)
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        self.0.steps(site)
+        self.variation.steps(site)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
-        self.0.figures(measured, "PTS composite workload")
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
+        self.variation.figures(measured, "PTS composite workload")
     }
 }
 

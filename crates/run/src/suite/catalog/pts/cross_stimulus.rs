@@ -13,11 +13,12 @@ use load::{Order, Workload};
 use result::schema::{Finding, Table, TableRow};
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Duration, Key, QueueDepth, Reading, settings};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure,
-    ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -25,23 +26,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-xsr",
     heading: "SNIA PTS: cross-stimulus recovery",
     question: "how long do random writes slow down the sequential ones that follow?",
-    chapter: Chapter::Pts,
-    place: 6,
-    writes: true,
-    params: &[
-        Param {
-            name: "shorten",
-            default: "auto",
-            help: "divides all times; auto: 10 for simulated drives, else 1",
-        },
-        Param { name: "sequential", default: "8h", help: "sequential writes, before and after" },
-        Param { name: "random", default: "6h", help: "random writes in between" },
-        pts::QUEUE_DEPTH,
-    ],
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &[Chart::Curves { table: "steps", units: &["MB/s"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 6)
 };
 
 const SIMULATED_SHORTEN: u64 = 10;
@@ -59,36 +47,35 @@ const LEVEL_POINTS: usize = 5;
 /// A group that is back at this share of a level has recovered.
 const RECOVERED_SHARE: f64 = 0.9;
 
-/// Lengths of the groups.
-struct Settings {
-    common: Common,
-    sequential: Nanos,
-    random: Nanos,
+settings! {
+    /// Lengths of the groups.
+    struct Settings {
+        common: Tenths = Param::new(
+            "shorten",
+            "auto",
+            "divides all times; auto: 10 for simulated drives, else 1",
+        );
+        sequential: Duration = Param::new("sequential", "8h", "sequential writes, before and after");
+        random: Duration = Param::new("random", "6h", "random writes in between");
+        queue_depth: QueueDepth = pts::QUEUE_DEPTH;
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let depth = params.queue_depth("queue_depth")?;
-        let shorten = SIMULATED_SHORTEN;
-        Ok(Self {
-            common: Common::without_precondition(params, site, shorten, depth, notes)?,
-            sequential: params.duration("sequential")?,
-            random: params.duration("random")?,
-        })
-    }
+/// The common settings, with a tenth of all times on simulated drives.
+enum Tenths {}
 
-    fn config(&self) -> Config {
-        let own = steps::config([
-            ("sequential_s", steps::seconds(self.sequential).into()),
-            ("random_s", steps::seconds(self.random).into()),
-        ]);
-        self.common.config().into_iter().chain(own).collect()
+impl Key for Tenths {
+    type Value = Common;
+
+    fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Common, RunError> {
+        let queue_depth = params.queue_depth(pts::QUEUE_DEPTH.name)?;
+        Common::of(params, site, SIMULATED_SHORTEN, queue_depth, notes)
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let Common { step, shorten, queue_depth: depth, .. } = self.common;
+        let (Common { step, shorten, .. }, depth) = (self.common, self.queue_depth);
         let group = |(name, _, block, order, length): Group| {
             let workload = Workload::new(OpKind::Write, order, block, depth, site.span_bytes);
             let length = Nanos((length(self).0 / shorten).max(step.0));
@@ -99,7 +86,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let step = self.common.step;
         let points = |name| measured.part(name).map(|part| points(part, step));
@@ -201,7 +188,7 @@ fn recovered_at(groups: &[Vec<Point>; 3]) -> Option<Nanos> {
     groups[2].iter().find(|point| point.mb_per_s >= wanted).map(|point| point.end)
 }
 
-fn finding(measured: &Measured<'_>, groups: &[Vec<Point>; 3]) -> Option<Finding> {
+fn finding(measured: &Measurements<'_>, groups: &[Vec<Point>; 3]) -> Option<Finding> {
     let (before, after) = (level(&groups[0])?, groups[2].first()?.mb_per_s);
     let (before_text, after_text) = (rates::mb_per_s(before), rates::mb_per_s(after));
     let begins = format!(

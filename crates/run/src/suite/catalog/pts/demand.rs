@@ -10,12 +10,12 @@
 use load::Order;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Key, Reading, settings};
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -23,47 +23,47 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-dirth",
     heading: "SNIA PTS: demand intensity",
     question: "how many commands a second, and how soon, at every number of outstanding ones?",
-    chapter: Chapter::Pts,
-    place: 8,
-    writes: true,
-    params: &[
-        pts::SHORTEN,
-        intensity::ROUND,
-        intensity::PREWRITE,
-        intensity::POINT_PREWRITE,
-        intensity::POINT_TIME,
-        Param { name: "block", default: "8KiB", help: "size and alignment of the commands" },
-        Param { name: "read_percent", default: "65", help: "share of reads" },
-    ],
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &intensity::CHARTS,
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 8)
 };
 
-struct Settings(Variation);
+settings! {
+    /// The access, and the lengths of its steps.
+    struct Settings {
+        variation: Demand = pts::SHORTEN,
+            with intensity::ROUND,
+            intensity::PREWRITE,
+            intensity::POINT_PREWRITE,
+            intensity::POINT_TIME,
+            Param::new("block", "8KiB", "size and alignment of the commands"),
+            Param::new("read_percent", "65", "share of reads");
+    }
+}
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+/// Random commands of one size.
+enum Demand {}
+
+impl Key for Demand {
+    type Value = Variation;
+
+    fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Variation, RunError> {
         let access = Access {
             order: Order::Uniform,
             block_bytes: params.block_bytes("block")?,
             read_percent: params.get("read_percent")?,
         };
-        Variation::read(params, site, access, notes).map(Self)
-    }
-
-    fn config(&self) -> Config {
-        self.0.config()
+        Variation::read(params, site, access, notes)
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        self.0.steps(site)
+        self.variation.steps(site)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
-        self.0.figures(measured, "PTS demand intensity")
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
+        self.variation.figures(measured, "PTS demand intensity")
     }
 }

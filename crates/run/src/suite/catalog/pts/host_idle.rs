@@ -11,13 +11,13 @@ use result::schema::{Finding, Mark, TableRow};
 use result::stats::findings::percent;
 use result::stats::steady::PTS_ROUNDS_MAX;
 
-use crate::error::RunError;
-use crate::params::{Param, Params};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
+use crate::params::Param;
+use crate::suite::keys::{Count, Duration, settings};
+use crate::suite::pts::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Computed, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry,
-    Site, Step, TestSettings, rates, steps,
+    Chapter, Definition, Figures, Formula, Measurements, Notes, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -25,20 +25,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-hir",
     heading: "SNIA PTS: host idle recovery",
     question: "does the drive recover while the host is idle, and how much in which pause?",
-    chapter: Chapter::Pts,
-    place: 5,
-    writes: true,
-    params: &[
-        pts::SHORTEN,
-        pts::PRECONDITION,
-        pts::QUEUE_DEPTH,
-        Param { name: "burst", default: "5s", help: "writing in each cycle" },
-        Param { name: "cycles", default: "12", help: "cycles for each length of pause" },
-    ],
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 5)
 };
 
 const PAUSES_S: [u64; 5] = [5, 10, 15, 25, 50];
@@ -50,29 +39,12 @@ fn burst_name(pause_s: u64) -> String {
     format!("wait{pause_s}")
 }
 
-/// Bursts and their number, after rounds until the drive is steady.
-struct Settings {
-    common: Common,
-    burst: Nanos,
-    cycles: u32,
-}
-
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let queue_depth = params.queue_depth("queue_depth")?;
-        Ok(Self {
-            common: Common::read(params, site, queue_depth, notes)?,
-            burst: params.duration("burst")?,
-            cycles: params.count("cycles")?,
-        })
-    }
-
-    fn config(&self) -> Config {
-        let own = steps::config([
-            ("burst_s", steps::seconds(self.burst).into()),
-            ("cycles", self.cycles.into()),
-        ]);
-        self.common.config().into_iter().chain(own).collect()
+settings! {
+    /// Bursts and their number, after rounds until the drive is steady.
+    struct Settings {
+        common: Common = pts::SHORTEN, with pts::PRECONDITION, pts::QUEUE_DEPTH;
+        burst: Duration = Param::new("burst", "5s", "writing in each cycle");
+        cycles: Count = Param::new("cycles", "12", "cycles for each length of pause");
     }
 }
 
@@ -90,13 +62,13 @@ impl TestSettings for Settings {
                 steps::idle(&format!("pause{pause_s}"), pause),
                 steps::for_time(&burst_name(pause_s), workload.clone(), self.burst),
             ];
-            let settled = Computed::new(|_| false);
+            let settled = Formula::new(|_| false);
             list.push(Step::Rounds { rounds_max: self.cycles, phases, settled });
         }
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let tracked = tracked(measured);
         let rounds = Rounds::of(&tracked);
@@ -122,7 +94,7 @@ impl TestSettings for Settings {
         table.conditions = conditions.clone();
         figures.tables.push(table);
         let (words, unit) = ("4 KiB random writes", "IOPS");
-        let tracked = Tracked { stage: "", words, unit, values: &tracked };
+        let tracked = TrackedFigure { stage: "", words, unit, values: &tracked };
         tracked.add_to(&mut figures, measured, &conditions);
         let of_mean = figures.marks.iter().find(|mark| mark.metric == "pts-hir.steady_mean");
         let metric = "pts-hir.steady.iops".to_owned();
@@ -133,12 +105,12 @@ impl TestSettings for Settings {
     }
 }
 
-fn tracked(measured: &Measured<'_>) -> Vec<f64> {
+fn tracked(measured: &Measurements<'_>) -> Vec<f64> {
     of_rounds(measured, STEADY, |part| part.iops())
 }
 
 /// The pause with the fastest bursts, and their share of the steady rate.
-fn finding(measured: &Measured<'_>, (pause_s, share): (u64, f64)) -> Finding {
+fn finding(measured: &Measurements<'_>, (pause_s, share): (u64, f64)) -> Finding {
     let share_text = percent(share);
     let text = if share >= RECOVERED_SHARE {
         format!(

@@ -6,14 +6,12 @@
 
 use load::Order;
 
-use crate::error::RunError;
-use crate::params::Params;
+use crate::suite::keys::settings;
 use crate::suite::pts::matrix::{self, Cell};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
+use crate::suite::pts::rounds::{Rounds, TrackedFigure, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -21,14 +19,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-latency",
     heading: "SNIA PTS: latency",
     question: "how long does one command take in steady state, on average and at most?",
-    chapter: Chapter::Pts,
-    place: 3,
-    writes: true,
-    params: &[pts::SHORTEN, pts::PRECONDITION],
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 3)
 };
 
 const READ_PERCENTS: [u8; 3] = [100, 65, 0];
@@ -39,26 +32,20 @@ fn cells() -> Vec<Cell> {
     matrix::cells(&READ_PERCENTS, &BLOCKS)
 }
 
-/// The settings of the specification, which leaves no choice.
-struct Settings(Common);
-
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        Common::read(params, site, 1, notes).map(Self)
-    }
-
-    fn config(&self) -> Config {
-        self.0.config()
+settings! {
+    /// The settings of the specification, which leaves no choice.
+    struct Settings {
+        common: Common = pts::SHORTEN, with pts::PRECONDITION;
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let settled = until_steady(tracked);
-        matrix::steps_of(&self.0, (&cells(), &Order::Uniform), settled, site, notes)
+        matrix::steps_of(&self.common, (&cells(), &Order::Uniform), settled, site, notes)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let tracked = tracked(measured);
         let rounds = Rounds::of(&tracked);
@@ -73,18 +60,18 @@ impl TestSettings for Settings {
             figures.metrics.insert(format!("{name}.latency_ns_mean"), mean(cell));
             figures.metrics.insert(format!("{name}.latency_ns_max"), max(cell));
         }
-        let conditions = self.0.conditions(measured);
+        let conditions = self.common.conditions(measured);
         let average = ("average", "PTS average latency (read/write mix)", "ns");
         figures.tables.push(matrix::table(average, &cells, &conditions, mean));
         let maximum = ("maximum", "PTS maximum latency (read/write mix)", "ns");
         figures.tables.push(matrix::table(maximum, &cells, &conditions, max));
         let (words, unit) = ("4 KiB random write latency", "ns");
-        let tracked = Tracked { stage: "", words, unit, values: &tracked };
+        let tracked = TrackedFigure { stage: "", words, unit, values: &tracked };
         tracked.add_to(&mut figures, measured, &conditions);
         figures
     }
 }
 
-fn tracked(measured: &Measured<'_>) -> Vec<f64> {
+fn tracked(measured: &Measurements<'_>) -> Vec<f64> {
     of_rounds(measured, &TRACKED.name(), |part| part.latency_ns_mean())
 }

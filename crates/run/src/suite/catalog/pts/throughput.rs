@@ -6,14 +6,12 @@
 
 use load::Order;
 
-use crate::error::RunError;
-use crate::params::Params;
+use crate::suite::keys::settings;
 use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rate_matrix::RateMatrix;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry, Site,
-    Step, TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
 };
 
 /// The test.
@@ -21,14 +19,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-throughput",
     heading: "SNIA PTS: throughput",
     question: "how many megabytes a second in steady state, sequentially?",
-    chapter: Chapter::Pts,
-    place: 2,
-    writes: true,
-    params: &[pts::SHORTEN, pts::PRECONDITION, pts::QUEUE_DEPTH],
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 2)
 };
 
 const BLOCK_BYTES: u32 = 1 << 20;
@@ -44,26 +37,19 @@ static MATRIX: RateMatrix = RateMatrix {
     unit: "MB/s",
 };
 
-/// The settings of the specification, which leaves no choice.
-struct Settings(Common);
-
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let queue_depth = params.queue_depth("queue_depth")?;
-        Common::read(params, site, queue_depth, notes).map(Self)
-    }
-
-    fn config(&self) -> Config {
-        self.0.config()
+settings! {
+    /// The settings of the specification, which leaves no choice.
+    struct Settings {
+        common: Common = pts::SHORTEN, with pts::PRECONDITION, pts::QUEUE_DEPTH;
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
-        MATRIX.steps(&self.0, site, notes)
+        MATRIX.steps(&self.common, site, notes)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
-        MATRIX.figures(&self.0, measured)
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
+        MATRIX.figures(&self.common, measured)
     }
 }

@@ -14,12 +14,13 @@ use result::stats::findings::count;
 use result::stats::steady::{PTS_WINDOW, Window};
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Count, Key, Plain, QueueDepth, Reading, settings};
 use crate::suite::pts::rounds::of_rounds;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Chart, Computed, Config, Definition, Figures, Keys, Measured, Notes, Procedure,
-    ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Formula, Measurements, Notes, ReviewEntry, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -27,67 +28,56 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-write-saturation",
     heading: "SNIA PTS: write saturation",
     question: "how do random writes evolve from the purged state until they are steady?",
-    chapter: Chapter::Pts,
-    place: 4,
-    writes: true,
-    params: &[
-        Param { name: "step", default: "60s", help: "time for each point" },
-        Param { name: "steps_max", default: "360", help: "most points" },
-        Param { name: "span_writes", default: "4", help: "ends when the span is written so often" },
-        pts::QUEUE_DEPTH,
-    ],
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
     charts: &[Chart::Curves { table: "steps", units: &["IOPS"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Pts, 4)
 };
 
 const STEP: &str = "load";
 /// Writes of the span before steady state counts.
 const SPAN_WRITES_MIN: u64 = 2;
 
-/// Length, number and end of the steps.
-struct Settings {
-    /// The common settings; minutes are never shortened, and there is no precondition.
-    common: Common,
-    steps_max: u32,
-    /// Writes of the span at which the test ends.
-    span_writes: u64,
+settings! {
+    /// Length, number and end of the steps.
+    struct Settings {
+        step_ns: StepNs = Param::new("step", "60s", "time for each point");
+        steps_max: Count = Param::new("steps_max", "360", "most points");
+        /// Writes of the span at which the test ends.
+        span_writes: Plain<u64> = Param::new(
+            "span_writes",
+            "4",
+            "ends when the span is written so often",
+        );
+        queue_depth: QueueDepth = pts::QUEUE_DEPTH;
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        let step = params.duration("step")?;
-        let steps_max = params.count("steps_max")?;
-        let span_writes = params.get("span_writes")?;
-        let queue_depth = params.queue_depth("queue_depth")?;
-        let common = Common { step, shorten: 1, precondition: 0, queue_depth };
-        Ok(Self { common, steps_max, span_writes })
-    }
+/// The time for a point in ns.
+enum StepNs {}
 
-    fn config(&self) -> Config {
-        steps::config([
-            ("step_ns", self.common.step.0.into()),
-            ("steps_max", self.steps_max.into()),
-            ("span_writes", self.span_writes.into()),
-            ("queue_depth", self.common.queue_depth.into()),
-        ])
+impl Key for StepNs {
+    type Value = u64;
+    const UNIT: &'static str = "_ns";
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u64, RunError> {
+        params.duration(name).map(|time| time.0)
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let (depth, span_writes) = (self.common.queue_depth, self.span_writes);
+        let (depth, span_writes) = (self.queue_depth, self.span_writes);
         let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
-        let phases = vec![steps::for_time(STEP, workload, self.common.step)];
-        let is_settled = move |measured: &Measured<'_>| {
+        let phases = vec![steps::for_time(STEP, workload, Nanos(self.step_ns))];
+        let is_settled = move |measured: &Measurements<'_>| {
             is_written(measured, span_writes) || steady(measured).is_some()
         };
-        let settled = Computed::new(is_settled);
+        let settled = Formula::new(is_settled);
         vec![steps::purge().into(), Step::Rounds { rounds_max: self.steps_max, phases, settled }]
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let iops = of_rounds(measured, STEP, |part| part.iops());
         let steady = steady(measured);
@@ -129,32 +119,35 @@ impl TestSettings for Settings {
 
 impl Settings {
     /// One row per step.
-    fn table(&self, measured: &Measured<'_>, iops: &[f64]) -> Table {
+    fn table(&self, measured: &Measurements<'_>, iops: &[f64]) -> Table {
         let columns = [("4 KiB random writes", "IOPS"), ("written so far", "bytes")];
         let mut table = rates::table("steps", "PTS write saturation", "step", &columns);
         let bytes = of_rounds(measured, STEP, |part| Some(part.phase.bytes as f64));
         let mut written = 0.0;
         for (number, (iops, bytes)) in (1..).zip(iops.iter().zip(bytes)) {
             written += bytes;
-            let label = Nanos(self.common.step.0.saturating_mul(number)).to_string();
+            let label = Nanos(self.step_ns.saturating_mul(number)).to_string();
             table.rows.push(TableRow { label, values: vec![Some(*iops), Some(written)] });
         }
-        table.conditions = self.common.conditions(measured);
+        // Minutes are never shortened, and there is no precondition.
+        let Self { step_ns, queue_depth, .. } = *self;
+        let common = Common { step: Nanos(step_ns), shorten: 1, precondition: 0, queue_depth };
+        table.conditions = common.conditions(measured);
         table
     }
 }
 
-fn written_bytes(measured: &Measured<'_>) -> u64 {
+fn written_bytes(measured: &Measurements<'_>) -> u64 {
     measured.run.phases.iter().map(|phase| phase.bytes).sum()
 }
 
 /// Whether the span has been written this number of times.
-fn is_written(measured: &Measured<'_>, span_writes: u64) -> bool {
+fn is_written(measured: &Measurements<'_>, span_writes: u64) -> bool {
     written_bytes(measured) >= span_writes.saturating_mul(measured.run.span.span_bytes)
 }
 
 /// The last steps, if they are steady.
-fn steady(measured: &Measured<'_>) -> Option<Window> {
+fn steady(measured: &Measurements<'_>) -> Option<Window> {
     let values = of_rounds(measured, STEP, |part| part.iops());
     let window = Window::last(&values, PTS_WINDOW).filter(Window::is_pts_steady)?;
     let is_settled = is_written(measured, SPAN_WRITES_MIN) && measured.obstacle_of_past().is_none();

@@ -11,14 +11,13 @@ use load::{Order, Pacing, Workload};
 use result::schema::TableRow;
 use result::stats::findings;
 use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Block, Duration, Key, Rate, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
+    open_loop, rates, steps,
 };
 
 /// The test.
@@ -26,14 +25,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "latency",
     heading: "Latency at QD 1",
     question: "how long does a single command take, and how long at worst?",
-    chapter: Chapter::Response,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
-    closed_loop: None,
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s random_span=1GiB")],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 1)
 };
 
 const STEPS: [(&str, OpKind, Order, &str); 3] = [
@@ -81,10 +74,6 @@ impl Key for PacedQueueDepth {
         }
         Ok(PACED_QUEUE_DEPTH.min(site.limits.queue_depth_max))
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 impl TestSettings for Settings {
@@ -98,7 +87,7 @@ impl TestSettings for Settings {
         steps::once(STEPS.into_iter().flat_map(step))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let pace = open_loop::pace_in_words(self.pacing, self.queue_depth);
         let columns = COLUMNS.map(|column| (column, "ns"));

@@ -18,15 +18,14 @@ use base::OpKind;
 use load::{Mix, Order, Pacing, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::{count, percent, time};
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Block, Duration, Key, Plain, Reading, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
-    Chapter, Chart, Computed, Conditions, Definition, Figures, Measured, Notes, Part, PhaseSpec,
-    Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec,
+    ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -34,10 +33,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "load-latency",
     heading: "Latency under load",
     question: "how long do commands take at a part of the rate that the drive can do?",
-    chapter: Chapter::Response,
-    place: 4,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("it sets the rates itself, as shares of the one that it finds"),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=2s kinds=reads,mixed loads=20,60,90")],
     charts: &[
@@ -45,7 +40,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Chart::Curves { table: "mixed", units: &["ns"], log_rows: false },
         Chart::Curves { table: "writes", units: &["ns"], log_rows: false },
     ],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 4)
 };
 
 /// Default depth where the target takes so many.
@@ -92,10 +87,6 @@ impl Key for Loads {
         }
         Ok(loads)
     }
-
-    fn entry(value: &Vec<u32>) -> Value {
-        value.clone().into()
-    }
 }
 
 /// Kinds of commands, in order.
@@ -105,19 +96,7 @@ impl Key for Kinds {
     type Value = Vec<String>;
 
     fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<String>, RunError> {
-        let kinds: Vec<String> = params.list(name)?;
-        match kinds.iter().find(|kind| !KINDS.contains(&kind.as_str())) {
-            None => Ok(kinds),
-            Some(kind) => Err(RunError::Usage(format!(
-                "`--set {name}={}` has `{kind}`; expected some of {}",
-                params.text(name),
-                KINDS.join(", ")
-            ))),
-        }
-    }
-
-    fn entry(value: &Vec<String>) -> Value {
-        value.clone().into()
+        params.words(name, &KINDS)
     }
 }
 
@@ -133,10 +112,6 @@ impl Key for LimitedDepth {
         }
         Ok(QUEUE_DEPTH.min(site.limits.queue_depth_max))
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 /// Writes before the measurement, of the size of its commands.
@@ -147,10 +122,6 @@ impl Key for DrivePreparation {
 
     fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Preparation, RunError> {
         Preparation::read(params, site, params.block_bytes("block")?, notes)
-    }
-
-    fn entry(value: &Preparation) -> Value {
-        value.name().into()
     }
 }
 
@@ -172,7 +143,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         for kind in KINDS {
             if self.kinds.iter().any(|asked| asked == kind) {
@@ -222,14 +193,14 @@ impl Settings {
             ),
             ..phase(1.0)
         };
-        let iops = move |measured: &Measured<'_>| {
+        let iops = move |measured: &Measurements<'_>| {
             measured.complete(&base).and_then(|part| part.iops()).unwrap_or(1.0)
         };
-        let actual = Computed::new(move |measured: &Measured<'_>| phase(iops(measured)));
+        let actual = Formula::new(move |measured: &Measurements<'_>| phase(iops(measured)));
         Step::Adapted { planned, actual }
     }
 
-    fn add_kind(&self, figures: &mut Figures, measured: &Measured<'_>, kind: &str) {
+    fn add_kind(&self, figures: &mut Figures, measured: &Measurements<'_>, kind: &str) {
         let full = measured.complete(&saturated(kind));
         let name = format!("load-latency.{}", saturated(kind));
         rates::add_rates(figures, &name, full);
@@ -251,7 +222,7 @@ impl Settings {
         ));
     }
 
-    fn points<'a>(&self, measured: &Measured<'a>, kind: &str) -> Vec<Point<'a>> {
+    fn points<'a>(&self, measured: &Measurements<'a>, kind: &str) -> Vec<Point<'a>> {
         let point = |&load: &u32| {
             let part = measured.complete(&loaded(kind, load))?;
             Some(Point { load, part, mean_ns: part.latency_ns_mean()? })
@@ -324,7 +295,7 @@ fn knee<'a, 'b>(points: &'b [Point<'a>]) -> Option<&'b Point<'a>> {
 }
 
 fn sentence(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     kind: &str,
     knee: &Point<'_>,
     [first, last]: [&Point<'_>; 2],

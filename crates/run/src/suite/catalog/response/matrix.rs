@@ -10,17 +10,20 @@
 //! Interpretation: the border of the cells with latencies is what the drive can do at the same
 //! time. A drive whose reads and writes only share its time has a border that is a straight line.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Pacing, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::{count, percent, time};
 
 use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{
+    Block, Content, Duration, Entry, Key, Reading, depth_of_two, entry, settings,
+};
 use crate::suite::{
-    Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Keys, Measured,
-    Notes, Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
+    PhaseSpec, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -28,35 +31,15 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "matrix",
     heading: "Reads beside writes, by rate",
     question: "how long do reads take for every rate of reads and of writes at once?",
-    chapter: Chapter::Response,
-    place: 5,
-    writes: true,
-    params: &[
-        Param { name: "time", default: "5s", help: "length of each cell" },
-        Param { name: "alone_time", default: "10s", help: "length of the steps with full queues" },
-        Param { name: "points", default: "10", help: "rates of each kind, in equal steps" },
-        Param { name: "read_block", default: "4KiB", help: "size of the random reads" },
-        Param { name: "write_block", default: "128KiB", help: "size of the writes" },
-        Param { name: "write_pattern", default: "sequential", help: "or uniform" },
-        Param {
-            name: "queue_depth",
-            default: "256",
-            help: "most commands outstanding, a quarter of them writes; the default is the target's limit if that is \
-                   less",
-        },
-        steps::DATA,
-    ],
     closed_loop: Some("it sets the rates itself, as shares of those that it finds"),
     reviews: &[ReviewEntry::alone(
         "points=4 time=2s alone_time=5s",
         "six of ten rates of each kind, percentiles of slow drives, and cleaning: it has 4 GiB and a minute",
     )],
     charts: &[Chart::HeatMap { table: "mean" }, Chart::HeatMap { table: "p99" }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 5)
 };
 
-/// Default depth where the target takes so many.
-const QUEUE_DEPTH: u32 = 256;
 /// The most points: 100 x 101 cells take 14 hours.
 const POINTS_MAX: u32 = 100;
 /// A rate is kept if the commands that ended are at least this share of the expected ones, as in diskplorer.
@@ -74,63 +57,87 @@ struct Cell {
     writes: u32,
 }
 
-/// Sizes and lengths.
-struct Settings {
-    time: Nanos,
-    alone_time: Nanos,
-    points: u32,
-    read_block_bytes: u32,
-    write_block_bytes: u32,
-    write_order: Order,
-    read_depth: u32,
-    write_depth: u32,
-    data: steps::AskedData,
+settings! {
+    /// Sizes and lengths.
+    struct Settings {
+        time: Duration = Param::new("time", "5s", "length of each cell");
+        alone_time: Duration = Param::new(
+            "alone_time",
+            "10s",
+            "length of the steps with full queues",
+        );
+        points: Points = Param::new("points", "10", "rates of each kind, in equal steps");
+        read_block_bytes: Block = Param::new("read_block", "4KiB", "size of the random reads");
+        write_block_bytes: Block = Param::new("write_block", "128KiB", "size of the writes");
+        write_order: WriteOrder = Param::new("write_pattern", "sequential", "or uniform");
+        depths: Depths = Param::new(
+            "queue_depth",
+            "256",
+            "most commands outstanding, a quarter of them writes; the default is the target's limit if that is \
+             less",
+        );
+        data: Content = steps::DATA;
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        let points = params.count("points")?;
-        if points > POINTS_MAX {
-            return Err(RunError::Usage(format!(
-                "`--set points={points}` asks for {points} x {} cells; expected at most {POINTS_MAX}",
-                points + 1
-            )));
-        }
-        let depth = match params.is_set("queue_depth") {
-            true => params.queue_depth("queue_depth")?,
-            false => QUEUE_DEPTH.min(site.limits.queue_depth_max),
-        };
-        if depth < 2 {
-            return Err(RunError::Usage(format!(
-                "a queue depth of {depth} has no room for reads and writes at once; expected at least 2 \
-                 (--set queue_depth=)"
-            )));
-        }
-        let write_depth = (depth / 4).max(1);
-        Ok(Self {
-            time: params.duration("time")?,
-            alone_time: params.duration("alone_time")?,
-            points,
-            read_block_bytes: params.block_bytes("read_block")?,
-            write_block_bytes: params.block_bytes("write_block")?,
-            write_order: write_order(params)?,
-            read_depth: depth - write_depth,
-            write_depth,
-            data: steps::data(params, "data")?,
-        })
-    }
+/// The number of rates of each kind.
+enum Points {}
 
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("alone_time_s", steps::seconds(self.alone_time).into()),
-            ("points", self.points.into()),
-            ("read_block_bytes", self.read_block_bytes.into()),
-            ("write_block_bytes", self.write_block_bytes.into()),
-            ("write_pattern", self.write_order.to_string().into()),
-            ("read_queue_depth", self.read_depth.into()),
-            ("write_queue_depth", self.write_depth.into()),
-            ("data", self.data.text.clone().into()),
+impl Key for Points {
+    type Value = u32;
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
+        let points = params.count(name)?;
+        if points <= POINTS_MAX {
+            return Ok(points);
+        }
+        Err(RunError::Usage(format!(
+            "`--set {name}={points}` asks for {points} x {} cells; expected at most {POINTS_MAX}",
+            points + 1
+        )))
+    }
+}
+
+/// The order of the writes.
+enum WriteOrder {}
+
+entry! { Order: |value| value.to_string() }
+
+impl Key for WriteOrder {
+    type Value = Order;
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Order, RunError> {
+        match params.text(name).as_str() {
+            "sequential" => Ok(Order::Sequential),
+            "uniform" => Ok(Order::Uniform),
+            text => {
+                Err(RunError::Usage(format!("`--set {name}={text}` must be sequential or uniform")))
+            }
+        }
+    }
+}
+
+/// The depths of reads and writes.
+struct Depths {
+    reads: u32,
+    writes: u32,
+}
+
+impl Key for Depths {
+    type Value = Self;
+
+    fn read(reading: Reading<'_>) -> Result<Self, RunError> {
+        let depth = depth_of_two(reading, "reads and writes")?;
+        let writes = (depth / 4).max(1);
+        Ok(Self { reads: depth - writes, writes })
+    }
+}
+
+impl Entry for Depths {
+    fn entries(&self, _: &str) -> Vec<(String, serde_json::Value)> {
+        steps::entries([
+            ("read_queue_depth", self.reads.into()),
+            ("write_queue_depth", self.writes.into()),
         ])
     }
 }
@@ -154,7 +161,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         for step in [READS_ALONE, WRITES_ALONE] {
             let (name, part) = (format!("matrix.{step}"), measured.complete(step));
@@ -188,16 +195,6 @@ const TABLES: [(&str, &str, Value); 2] = [
     }),
 ];
 
-fn write_order(params: &Params) -> Result<Order, RunError> {
-    match params.text("write_pattern").as_str() {
-        "sequential" => Ok(Order::Sequential),
-        "uniform" => Ok(Order::Uniform),
-        text => Err(RunError::Usage(format!(
-            "`--set write_pattern={text}` must be sequential or uniform"
-        ))),
-    }
-}
-
 impl Settings {
     /// Row by row: from no writes to all.
     fn cells(&self) -> impl Iterator<Item = Cell> + use<> {
@@ -216,13 +213,13 @@ impl Settings {
     }
 
     fn reads(&self, span_bytes: u64) -> Workload {
-        let (block, depth) = (self.read_block_bytes, self.read_depth);
+        let (block, depth) = (self.read_block_bytes, self.depths.reads);
         Workload::new(OpKind::Read, Order::Uniform, block, depth, span_bytes)
     }
 
     fn writes(&self, span_bytes: u64) -> Workload {
         let (order, block, depth) =
-            (self.write_order.clone(), self.write_block_bytes, self.write_depth);
+            (self.write_order.clone(), self.write_block_bytes, self.depths.writes);
         let workload = Workload::new(OpKind::Write, order, block, depth, span_bytes);
         Workload { data: self.data.kind, ..workload }
     }
@@ -249,7 +246,7 @@ impl Settings {
             PhaseSpec { name: name.clone(), what: what.clone(), action }
         };
         let planned = phase(1.0, 1.0);
-        let actual = Computed::new(move |measured: &Measured<'_>| {
+        let actual = Formula::new(move |measured: &Measurements<'_>| {
             let iops = |step| measured.complete(step).and_then(|part| part.iops()).unwrap_or(1.0);
             phase(iops(READS_ALONE), iops(WRITES_ALONE))
         });
@@ -257,7 +254,7 @@ impl Settings {
     }
 
     /// The reads of a cell whose rates were kept; `None` if they were not, or without measurements.
-    fn kept<'a>(&self, measured: &Measured<'a>, cell: Cell) -> Option<Part<'a>> {
+    fn kept<'a>(&self, measured: &Measurements<'a>, cell: Cell) -> Option<Part<'a>> {
         let name = self.name(cell);
         let is_kept = |job: &str, alone: &str, point: u32| {
             let done = measured.complete_job(&name, job).and_then(|part| part.iops());
@@ -271,7 +268,12 @@ impl Settings {
     }
 
     /// One row for each rate of writes, one column for each rate of reads.
-    fn table(&self, measured: &Measured<'_>, (name, title): (&str, &str), value: Value) -> Table {
+    fn table(
+        &self,
+        measured: &Measurements<'_>,
+        (name, title): (&str, &str),
+        value: Value,
+    ) -> Table {
         let names: Vec<_> = (1..=self.points).map(|point| self.percent(point)).collect();
         let columns: Vec<_> = names.iter().map(|name| (name.as_str(), "ns")).collect();
         let mut table = rates::table(name, title, "writes \\ reads", &columns);
@@ -283,7 +285,12 @@ impl Settings {
         table
     }
 
-    fn sentence(&self, measured: &Measured<'_>, middle: Cell, kept: &[Cell]) -> Option<Finding> {
+    fn sentence(
+        &self,
+        measured: &Measurements<'_>,
+        middle: Cell,
+        kept: &[Cell],
+    ) -> Option<Finding> {
         let (reads, writes) = (measured.complete(READS_ALONE)?, measured.complete(WRITES_ALONE)?);
         let alone = format!(
             "does {} reads a second or writes {}",

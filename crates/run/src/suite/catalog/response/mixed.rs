@@ -16,7 +16,7 @@ use crate::suite::keys::{
     Block, Content, Duration, List, Plain, QueueDepth, Rate, Region, settings,
 };
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -25,17 +25,12 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "mixed",
     heading: "Mixed reads and writes",
     question: "how fast is the drive when it reads and writes at the same time?",
-    chapter: Chapter::Response,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
-    closed_loop: None,
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("time=5s random_span=1GiB read_percents=100,65,35,0"),
     ],
     charts: &[Chart::Curves { table: "shares", units: &["IOPS", "ns"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 3)
 };
 
 /// The latencies of the table: ends of their metrics' names, with words.
@@ -89,7 +84,7 @@ impl TestSettings for Settings {
         steps::once(self.read_percents.iter().flat_map(step))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let latencies = LATENCIES.map(|(_, words)| (words, "ns"));
         let columns = [[("all", "IOPS"), ("rate", "MB/s")].as_slice(), &latencies].concat();

@@ -10,18 +10,20 @@
 //! alone. A drive that is fair keeps it low as long as the sum of both is below its rate. The last
 //! row is the neighbour who takes all that he gets.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Pacing, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::time;
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Duration, Entry, Key, Reading, depth_of_two, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
-    Action, Chapter, Chart, Computed, Conditions, Config, Definition, Figures, Keys, Measured,
-    Notes, Part, PhaseSpec, Procedure, ReviewEntry, Site, Step, TestSettings, rates, steps,
+    Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
+    PhaseSpec, ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -29,35 +31,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "neighbours",
     heading: "Noisy neighbours",
     question: "what does a noisy job do to a quiet one?",
-    chapter: Chapter::Response,
-    place: 6,
-    writes: true,
-    params: &[
-        Param { name: "time", default: "10s", help: "length of each step" },
-        Param {
-            name: "quiet",
-            default: "2",
-            help: "rate of the quiet job, in percent of the reads with a full queue",
-        },
-        Param {
-            name: "ratios",
-            default: "1,2,4,8,16",
-            help: "commands of the noisy job for each of the quiet one, rising",
-        },
-        Param {
-            name: "noises",
-            default: "random_write,sequential_write,random_read",
-            help: "kinds of the noisy job, in order",
-        },
-        Param {
-            name: "queue_depth",
-            default: "256",
-            help: "most commands outstanding, a quarter of them of the quiet job; the default is the target's limit if \
-                   that is less",
-        },
-        precondition::PRECONDITION,
-        precondition::RAW_CAPACITY,
-    ],
     closed_loop: Some("it sets the rates itself, as shares of the one that it finds"),
     reviews: &[ReviewEntry::alone(
         "time=3s ratios=1,8 noises=random_write",
@@ -68,11 +41,9 @@ pub(crate) const DEFINITION: Definition = Definition {
         Chart::Curves { table: "sequential_write", units: &["ns"], log_rows: false },
         Chart::Curves { table: "random_read", units: &["ns"], log_rows: false },
     ],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 6)
 };
 
-/// Default depth where the target takes so many.
-const QUEUE_DEPTH: u32 = 256;
 const BLOCK_BYTES: u32 = 4096;
 /// Names of the jobs.
 const QUIET: &str = "quiet";
@@ -91,50 +62,115 @@ const NOISES: [(&str, &str); 3] = [
 /// The rate of the noise: a multiple of the quiet one, or `None` for a full queue.
 type Ratio = Option<u64>;
 
-/// Rates and kinds.
-struct Settings {
-    time: Nanos,
-    quiet_percent: u32,
-    ratios: Vec<u64>,
-    noises: Vec<String>,
-    quiet_depth: u32,
-    noisy_depth: u32,
-    preparation: Preparation,
+settings! {
+    /// Rates and kinds.
+    struct Settings {
+        time: Duration = Param::new("time", "10s", "length of each step");
+        quiet_percent: QuietPercent = Param::new(
+            "quiet",
+            "2",
+            "rate of the quiet job, in percent of the reads with a full queue",
+        );
+        ratios: Ratios = Param::new(
+            "ratios",
+            "1,2,4,8,16",
+            "commands of the noisy job for each of the quiet one, rising",
+        );
+        noises: Noises = Param::new(
+            "noises",
+            "random_write,sequential_write,random_read",
+            "kinds of the noisy job, in order",
+        );
+        depths: Depths = Param::new(
+            "queue_depth",
+            "256",
+            "most commands outstanding, a quarter of them of the quiet job; the default is the target's limit if \
+             that is less",
+        );
+        preparation: Preparation4KiB = precondition::PRECONDITION, with precondition::RAW_CAPACITY;
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let depth = match params.is_set("queue_depth") {
-            true => params.queue_depth("queue_depth")?,
-            false => QUEUE_DEPTH.min(site.limits.queue_depth_max),
-        };
-        if depth < 2 {
-            return Err(RunError::Usage(format!(
-                "a queue depth of {depth} has no room for two jobs at once; expected at least 2 (--set queue_depth=)"
-            )));
-        }
-        let quiet_depth = (depth / 4).max(1);
-        Ok(Self {
-            time: params.duration("time")?,
-            quiet_percent: quiet_percent(params)?,
-            ratios: ratios(params)?,
-            noises: noises(params)?,
-            quiet_depth,
-            noisy_depth: depth - quiet_depth,
-            preparation: Preparation::read(params, site, BLOCK_BYTES, notes)?,
-        })
-    }
+/// The rate of the quiet job.
+enum QuietPercent {}
 
-    fn config(&self) -> Config {
-        steps::config([
-            ("time_s", steps::seconds(self.time).into()),
-            ("quiet_percent", self.quiet_percent.into()),
-            ("ratios", self.ratios.clone().into()),
-            ("noises", self.noises.clone().into()),
-            ("quiet_queue_depth", self.quiet_depth.into()),
-            ("noisy_queue_depth", self.noisy_depth.into()),
-            ("precondition", self.preparation.name().into()),
+impl Key for QuietPercent {
+    type Value = u32;
+    const UNIT: &'static str = "_percent";
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<u32, RunError> {
+        let percent: u32 = params.get(name)?;
+        if (1..=100).contains(&percent) {
+            return Ok(percent);
+        }
+        Err(RunError::Usage(format!(
+            "`--set {name}={percent}` must lie between 1 and 100 percent of the saturated rate"
+        )))
+    }
+}
+
+/// Rising multiples.
+enum Ratios {}
+
+impl Key for Ratios {
+    type Value = Vec<u64>;
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<u64>, RunError> {
+        let ratios: Vec<u64> = params.list(name)?;
+        if ratios.iter().all(|ratio| (1..=10_000).contains(ratio)) && ratios.is_sorted() {
+            return Ok(ratios);
+        }
+        Err(RunError::Usage(format!(
+            "`--set {name}={}` cannot be used: expected rising multiples from 1 to 10,000, such as 1,4,16",
+            params.text(name)
+        )))
+    }
+}
+
+/// Kinds of the noisy job.
+enum Noises {}
+
+impl Key for Noises {
+    type Value = Vec<String>;
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Vec<String>, RunError> {
+        params.words(name, &NOISES.map(|(name, _)| name))
+    }
+}
+
+/// The depths of both jobs.
+struct Depths {
+    quiet: u32,
+    noisy: u32,
+}
+
+impl Key for Depths {
+    type Value = Self;
+
+    fn read(reading: Reading<'_>) -> Result<Self, RunError> {
+        let depth = depth_of_two(reading, "two jobs")?;
+        let quiet = (depth / 4).max(1);
+        Ok(Self { quiet, noisy: depth - quiet })
+    }
+}
+
+impl Entry for Depths {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        steps::entries([
+            ("quiet_queue_depth", self.quiet.into()),
+            ("noisy_queue_depth", self.noisy.into()),
         ])
+    }
+}
+
+/// Writes of 4 KiB before the measurement.
+enum Preparation4KiB {}
+
+impl Key for Preparation4KiB {
+    type Value = Preparation;
+
+    fn read(Reading { params, site, notes, .. }: Reading<'_>) -> Result<Preparation, RunError> {
+        Preparation::read(params, site, BLOCK_BYTES, notes)
     }
 }
 
@@ -150,7 +186,7 @@ impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let span = site.span_bytes;
         let quiet = self.workload(QUIET, span);
-        let full = Workload { queue_depth: self.quiet_depth + self.noisy_depth, ..quiet.clone() };
+        let full = Workload { queue_depth: self.depths.quiet + self.depths.noisy, ..quiet.clone() };
         let mut list = steps::once([steps::purge(), site.fill("fill", span)]);
         list.extend(self.preparation.phases().map(Step::Phase));
         list.push(steps::for_time(SATURATED, full, self.time).into());
@@ -164,7 +200,7 @@ impl TestSettings for Settings {
         list
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         rates::add_rates(&mut figures, "neighbours.saturated", measured.complete(SATURATED));
         let alone = measured.complete_job(ALONE, QUIET);
@@ -181,49 +217,11 @@ impl TestSettings for Settings {
     }
 }
 
-fn quiet_percent(params: &Params) -> Result<u32, RunError> {
-    let percent: u32 = params.get("quiet")?;
-    if (1..=100).contains(&percent) {
-        return Ok(percent);
-    }
-    Err(RunError::Usage(format!(
-        "`--set quiet={percent}` must lie between 1 and 100 percent of the saturated rate"
-    )))
-}
-
-fn ratios(params: &Params) -> Result<Vec<u64>, RunError> {
-    let ratios: Vec<u64> = params.list("ratios")?;
-    if ratios.iter().all(|ratio| (1..=10_000).contains(ratio)) && ratios.is_sorted() {
-        return Ok(ratios);
-    }
-    Err(RunError::Usage(format!(
-        "`--set ratios={}` cannot be used: expected rising multiples from 1 to 10,000, such as 1,4,16",
-        params.text("ratios")
-    )))
-}
-
-fn noises(params: &Params) -> Result<Vec<String>, RunError> {
-    let noises: Vec<String> = params.list("noises")?;
-    let known = |noise: &String| NOISES.iter().any(|(name, _)| name == noise);
-    match noises.iter().find(|noise| !known(noise)) {
-        None => Ok(noises),
-        Some(noise) => Err(RunError::Usage(format!(
-            "`--set noises={}` has `{noise}`; expected some of {}",
-            params.text("noises"),
-            NOISES.map(|(name, _)| name).join(", ")
-        ))),
-    }
-}
-
 fn step_name(noise: &str, ratio: Ratio) -> String {
     match ratio {
         Some(ratio) => format!("{noise}_x{ratio}"),
         None => format!("{noise}_full"),
     }
-}
-
-fn ratio_words(ratio: Ratio) -> String {
-    ratio.map_or_else(|| "full queue".to_owned(), |ratio| ratio.to_string())
 }
 
 impl Settings {
@@ -239,7 +237,7 @@ impl Settings {
             "sequential_write" => (OpKind::Write, Order::Sequential, steps::LINEAR_BLOCK_BYTES),
             _ => (OpKind::Read, Order::Uniform, BLOCK_BYTES),
         };
-        let depth = if job == QUIET { self.quiet_depth } else { self.noisy_depth };
+        let depth = if job == QUIET { self.depths.quiet } else { self.depths.noisy };
         Workload::new(kind, order, block, depth, span_bytes)
     }
 
@@ -277,7 +275,7 @@ impl Settings {
             PhaseSpec { name: name.clone(), what: what.clone(), action }
         };
         let planned = phase(1.0);
-        let actual = Computed::new(move |measured: &Measured<'_>| {
+        let actual = Formula::new(move |measured: &Measurements<'_>| {
             phase(measured.complete(SATURATED).and_then(|part| part.iops()).unwrap_or(1.0))
         });
         Step::Adapted { planned, actual }
@@ -287,7 +285,7 @@ impl Settings {
     fn table(
         &self,
         figures: &mut Figures,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         (noise, words): (&str, &str),
         alone: Option<Part<'_>>,
     ) -> Table {
@@ -302,7 +300,8 @@ impl Settings {
             rates::add_latencies(figures, &format!("neighbours.{step}"), quiet);
             let values = row(quiet, noisy, alone);
             figures.metrics.insert(format!("neighbours.{step}.slowdown"), values[4]);
-            table.rows.push(TableRow { label: ratio_words(ratio), values: values.to_vec() });
+            let label = ratio.map_or_else(|| "full queue".to_owned(), |ratio| ratio.to_string());
+            table.rows.push(TableRow { label, values: values.to_vec() });
         }
         table
     }
@@ -333,7 +332,7 @@ fn row(
 
 /// The quiet job alone, and beside the full queue.
 fn sentence(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     noise: &str,
     words: &str,
     alone: Option<Part<'_>>,

@@ -11,13 +11,12 @@ use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::count;
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
-use crate::suite::keys::{Block, Content, Duration, Key, Reading, Region, settings};
+use crate::suite::keys::{Block, Content, Duration, Key, Reading, Region, entry, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, rates, steps,
 };
 
@@ -26,17 +25,13 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "qd-sweep",
     heading: "Queue depth",
     question: "how much does the drive gain from more commands at a time?",
-    chapter: Chapter::Response,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some("the number of commands outstanding is what it varies"),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("time=3s random_span=1GiB write_bytes=256MiB"),
     ],
     charts: &[Chart::Curves { table: "depths", units: &["IOPS", "ns"], log_rows: true }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Response, 2)
 };
 
 const KINDS: [OpKind; 2] = [OpKind::Read, OpKind::Write];
@@ -72,6 +67,8 @@ struct AskedDepths {
     possible: Vec<u32>,
 }
 
+entry! { AskedDepths: |value| value.asked.clone() }
+
 /// Queue depths, in order.
 enum Depths {}
 
@@ -80,10 +77,6 @@ impl Key for Depths {
 
     fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<AskedDepths, RunError> {
         Ok(AskedDepths { asked: params.list(name)?, possible: site.depths(params, name, notes)? })
-    }
-
-    fn entry(value: &AskedDepths) -> Value {
-        value.asked.clone().into()
     }
 }
 
@@ -104,7 +97,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let columns =
             [("read", "IOPS"), ("write", "IOPS"), ("read p99", "ns"), ("write p99", "ns")];
@@ -129,7 +122,7 @@ impl Settings {
 }
 
 /// The figures of one depth, and their row.
-fn row(figures: &mut Figures, measured: &Measured<'_>, depth: u32) -> TableRow {
+fn row(figures: &mut Figures, measured: &Measurements<'_>, depth: u32) -> TableRow {
     let parts = KINDS.map(|kind| (step(kind, depth), measured.complete(&step(kind, depth))));
     for (name, part) in &parts {
         rates::add_rates(figures, &format!("qd-sweep.{name}"), *part);
@@ -146,7 +139,12 @@ fn row(figures: &mut Figures, measured: &Measured<'_>, depth: u32) -> TableRow {
 
 /// The smallest depth with nine tenths of the most IOPS, in a sentence, or `None` without
 /// measurements.
-fn enough(measured: &Measured<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
+fn enough(
+    measured: &Measurements<'_>,
+    table: &Table,
+    column: usize,
+    verb: &str,
+) -> Option<Finding> {
     let mut values = table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?)));
     let best = values.clone().map(|(_, iops)| iops).fold(0.0, f64::max);
     let (depth, _) = values.clone().find(|(_, iops)| *iops >= 0.9 * best && best > 0.0)?;

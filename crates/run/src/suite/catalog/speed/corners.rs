@@ -14,9 +14,9 @@ use load::{Order, Workload};
 
 use crate::params::Param;
 use crate::suite::keys::{Duration, Plain, QueueDepth, Region, settings};
-use crate::suite::rates::{self, Named};
+use crate::suite::rates::{self, StepNames};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site, Step,
+    Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps,
 };
 
@@ -25,31 +25,26 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "corners",
     heading: "The four corners",
     question: "how fast is the drive in the four corners: random and sequential, read and write?",
-    chapter: Chapter::Speed,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("time=10s sequential_time=10s random_span=1GiB"),
     ],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 1)
 };
 
-const STEPS: [Named; 8] = [
-    Named { phase: "random_read", label: "4 KiB random read" },
-    Named { phase: "random_read_deep", label: "4 KiB random read, deep queue" },
-    Named { phase: "random_write", label: "4 KiB random write" },
-    Named { phase: "random_write_repeating", label: "4 KiB random write, repeating data" },
-    Named { phase: "random_write_deep", label: "4 KiB random write, deep queue" },
-    Named {
+const STEPS: [StepNames; 8] = [
+    StepNames { phase: "random_read", label: "4 KiB random read" },
+    StepNames { phase: "random_read_deep", label: "4 KiB random read, deep queue" },
+    StepNames { phase: "random_write", label: "4 KiB random write" },
+    StepNames { phase: "random_write_repeating", label: "4 KiB random write, repeating data" },
+    StepNames { phase: "random_write_deep", label: "4 KiB random write, deep queue" },
+    StepNames {
         phase: "random_write_deep_repeating",
         label: "4 KiB random write, deep queue, repeating data",
     },
-    Named { phase: "sequential_write", label: "128 KiB sequential write" },
-    Named { phase: "sequential_read", label: "128 KiB sequential read" },
+    StepNames { phase: "sequential_write", label: "128 KiB sequential write" },
+    StepNames { phase: "sequential_read", label: "128 KiB sequential read" },
 ];
 
 /// The rate that serves a desktop, by the rule of thumb of the reviews.
@@ -111,7 +106,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = rates::of_steps(measured, "Four corners", &STEPS);
         let metric = "corners.random_write.mb_per_s";
         if let Some(rate) = figures.metrics.get(metric).copied().flatten() {
@@ -145,7 +140,7 @@ impl Settings {
 
 /// The effect of the kind of data, or `None` if there is none: only a controller that compresses
 /// has one.
-fn data_finding(measured: &Measured<'_>, figures: &Figures) -> Option<result::schema::Finding> {
+fn data_finding(measured: &Measurements<'_>, figures: &Figures) -> Option<result::schema::Finding> {
     let rate = |step: &str| {
         let name = format!("corners.{step}.mb_per_s");
         figures.metrics.get(&name).copied().flatten().filter(|rate| *rate > 0.0)

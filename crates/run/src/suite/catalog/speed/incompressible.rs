@@ -14,15 +14,14 @@ use std::collections::BTreeMap;
 use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Plain, Reading, Region, settings};
-use crate::suite::rates::{self, Named};
+use crate::suite::rates::{self, StepNames};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, steps,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
+    open_loop, steps,
 };
 
 /// The test.
@@ -30,25 +29,20 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "incompressible",
     heading: "Incompressible transfers",
     question: "how fast is the drive with data that no controller can compress?",
-    chapter: Chapter::Speed,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s")],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 2)
 };
 
-const STEPS: [Named; 8] = [
-    Named { phase: "sequential_write", label: "16 MiB sequential write, in commands of 1 MiB" },
-    Named { phase: "sequential_read", label: "16 MiB sequential read, in commands of 1 MiB" },
-    Named { phase: "read", label: "4 KiB random read" },
-    Named { phase: "write", label: "4 KiB random write" },
-    Named { phase: "read_deep", label: "4 KiB random read, deep queue" },
-    Named { phase: "write_deep", label: "4 KiB random write, deep queue" },
-    Named { phase: "access_read", label: "4 KiB reads over the whole span" },
-    Named { phase: "access_write", label: "512 B writes" },
+const STEPS: [StepNames; 8] = [
+    StepNames { phase: "sequential_write", label: "16 MiB sequential write, in commands of 1 MiB" },
+    StepNames { phase: "sequential_read", label: "16 MiB sequential read, in commands of 1 MiB" },
+    StepNames { phase: "read", label: "4 KiB random read" },
+    StepNames { phase: "write", label: "4 KiB random write" },
+    StepNames { phase: "read_deep", label: "4 KiB random read, deep queue" },
+    StepNames { phase: "write_deep", label: "4 KiB random write, deep queue" },
+    StepNames { phase: "access_read", label: "4 KiB reads over the whole span" },
+    StepNames { phase: "access_write", label: "512 B writes" },
 ];
 
 const UNIT_BLOCK_BYTES: u32 = 1 << 20;
@@ -88,10 +82,6 @@ impl Key for DeepQueueDepth {
         }
         Ok(deep)
     }
-
-    fn entry(value: &u32) -> Value {
-        (*value).into()
-    }
 }
 
 impl TestSettings for Settings {
@@ -126,7 +116,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = rates::of_steps(measured, "Incompressible transfers", &STEPS);
         let deep = format!("{} outstanding", self.deep_queue_depth);
         for row in figures.tables.iter_mut().flat_map(|table| &mut table.rows) {
@@ -152,12 +142,12 @@ impl TestSettings for Settings {
 
 /// Access time is the mean latency of single commands.
 fn access_times(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     metrics: &mut BTreeMap<String, Option<f64>>,
 ) -> result::schema::Table {
     let columns = [("mean", "ns"), ("longest", "ns")];
     let mut table = rates::table("access", "Access time", "command", &columns);
-    for Named { phase, label } in STEPS.iter().filter(|step| step.phase.starts_with("access")) {
+    for StepNames { phase, label } in STEPS.iter().filter(|step| step.phase.starts_with("access")) {
         let part = measured.complete(phase);
         let mean = part.and_then(|part| part.latency_ns_mean());
         metrics.insert(format!("incompressible.{phase}.latency_ns_mean"), mean);

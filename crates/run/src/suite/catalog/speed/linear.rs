@@ -9,8 +9,8 @@ use base::OpKind;
 use crate::params::Param;
 use crate::suite::keys::{Content, Plain, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, steps, zones,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
+    open_loop, steps, zones,
 };
 
 /// The test.
@@ -18,14 +18,9 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "linear",
     heading: "Linear passes",
     question: "is the drive equally fast over its whole address space?",
-    chapter: Chapter::Speed,
-    place: 4,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("")],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 4)
 };
 
 settings! {
@@ -47,7 +42,7 @@ impl TestSettings for Settings {
         steps::once(self.purge.then(steps::purge).into_iter().chain(passes))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         zones::figures(measured, "Linear passes", &["write", "read"])
     }
 }

@@ -15,7 +15,7 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::keys::{Block, Content, Duration, List, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -24,10 +24,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "mixed-sizes",
     heading: "Mixed sizes",
     question: "what do large commands cost the small ones beside them?",
-    chapter: Chapter::Speed,
-    place: 5,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::alone(
         "time=5s random_span=1GiB large_percents=0,10,50,100",
@@ -37,7 +33,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Chart::Curves { table: "reads", units: &["IOPS", "MB/s", "ns"], log_rows: false },
         Chart::Curves { table: "writes", units: &["IOPS", "MB/s", "ns"], log_rows: false },
     ],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 5)
 };
 
 const KINDS: [(OpKind, &str); 2] = [(OpKind::Read, "reads"), (OpKind::Write, "writes")];
@@ -95,7 +91,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         for (kind, name) in KINDS {
             let table = self.table(&mut figures, measured, (kind, name));
@@ -134,7 +130,7 @@ impl Settings {
     fn table(
         &self,
         figures: &mut Figures,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         (kind, name): (OpKind, &str),
     ) -> Table {
         for &percent in &self.large_percents {
@@ -175,7 +171,7 @@ impl Settings {
     /// The share with the largest loss.
     fn sentence(
         &self,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         figures: &Figures,
         (kind, name): (OpKind, &str),
     ) -> Option<Finding> {

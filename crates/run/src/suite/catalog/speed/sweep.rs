@@ -14,8 +14,8 @@ use result::schema::{Finding, Table, TableRow};
 use crate::params::Param;
 use crate::suite::keys::{Content, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -23,14 +23,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "sweep",
     heading: "Transfer sizes",
     question: "how large must a transfer be for full speed?",
-    chapter: Chapter::Speed,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("sweep_span=64MiB")],
     charts: &[Chart::Curves { table: "sizes", units: &["MB/s"], log_rows: true }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Speed, 3)
 };
 
 const SMALLEST_BYTES: u32 = 512;
@@ -70,7 +66,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let columns = [("read", "MB/s"), ("write", "MB/s")];
         let mut table = rates::table("sizes", "Transfer sizes", "transfer size", &columns);
@@ -119,7 +115,7 @@ impl Settings {
 }
 
 /// The smallest size with nine tenths of the best rate, in a sentence, or `None` if nothing moved.
-fn knee(measured: &Measured<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
+fn knee(measured: &Measurements<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
     let rates = table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?)));
     let best = rates.clone().map(|(_, rate)| rate).fold(0.0, f64::max);
     let (label, _) = rates.into_iter().find(|(_, rate)| *rate >= 0.9 * best && best > 0.0)?;

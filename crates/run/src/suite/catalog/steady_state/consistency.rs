@@ -15,13 +15,17 @@ use result::marks::SECONDS_MIN;
 use result::marks::reading::circumstances;
 use result::stats::notice::Notice;
 use result::stats::{consistency::Consistency, findings, latency};
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::keys::{
+    Block, Content, Duration, Entry, Key, Plain, QueueDepth, Rate, Reading, settings,
+};
 use crate::suite::precondition::{self, OnePass};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Keys, Measured, Notes, Procedure, ReviewEntry,
-    Site, Step, TestSettings, open_loop, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
+    TestSettings, open_loop, steps,
 };
 
 /// Name of the measured phase.
@@ -38,103 +42,124 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "consistency",
     heading: "Performance consistency",
     question: "does the drive keep its pace once it must clean up after itself, or does it stall?",
-    chapter: Chapter::SteadyState,
-    place: 1,
-    writes: true,
-    params: &[
-        Param { name: "duration", default: "2000s", help: "length of the load" },
-        Param { name: "steady_from", default: "1400s", help: "where steady state begins" },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding by the load" },
-        open_loop::RATE,
-        Param { name: "block", default: "4KiB", help: "size and alignment of the random writes" },
-        Param {
-            name: "fill_block",
-            default: "128KiB",
-            help: "size of the sequential writes of the fill",
-        },
-        Param {
-            name: "data",
-            default: "incompressible",
-            help: "content of fill (in LBA order) and load; or repeating, or e.g. 46%",
-        },
-        Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
-        Param { name: "fill", default: "true", help: "write the whole span before the load" },
-        Param {
-            name: "precondition",
-            default: FILL,
-            help: "how: `fill` in LBA order, or `one-pass` into the steady state of random writes",
-        },
-        precondition::RAW_CAPACITY,
-    ],
-    closed_loop: None,
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry { spare: Some("25%"), ..ReviewEntry::FULL },
         ReviewEntry::quick("duration=60s steady_from=40s"),
     ],
     charts: &[Chart::Seconds],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 1)
 };
 
-/// The load, and the steps before it.
-struct Settings {
-    duration: Nanos,
-    steady_from: Nanos,
-    queue_depth: u32,
-    pacing: Pacing,
-    block_bytes: u32,
-    fill_block_bytes: u32,
-    data: steps::AskedData,
-    purge: bool,
-    fill: bool,
-    /// The pass that replaces the fill, or `None` if there is none.
-    one_pass: Option<OnePass>,
+settings! {
+    /// The load, and the steps before it.
+    struct Settings {
+        duration: Duration = Param::new("duration", "2000s", "length of the load");
+        steady_from: SteadyFrom = Param::new("steady_from", "1400s", "where steady state begins");
+        queue_depth: QueueDepth = Param::new(
+            "queue_depth",
+            "32",
+            "commands kept outstanding by the load",
+        );
+        pacing: Rate = open_loop::RATE;
+        block_bytes: Block = Param::new(
+            "block",
+            "4KiB",
+            "size and alignment of the random writes",
+        );
+        fill_block_bytes: Block = Param::new(
+            "fill_block",
+            "128KiB",
+            "size of the sequential writes of the fill",
+        );
+        data: Content = Param::new(
+            "data",
+            "incompressible",
+            "content of fill (in LBA order) and load; or repeating, or e.g. 46%",
+        );
+        purge: Plain<bool> = Param::new(
+            "purge",
+            "true",
+            "bring the target to its fresh state first",
+        );
+        fill: Plain<bool> = Param::new("fill", "true", "write the whole span before the load");
+        /// The pass that replaces the fill, or `None` if there is none.
+        one_pass: Precondition = Param::new(
+            "precondition",
+            FILL,
+            "how: `fill` in LBA order, or `one-pass` into the steady state of random writes",
+        ), with precondition::RAW_CAPACITY;
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let (duration, steady_from) = times(params, notes)?;
-        let queue_depth = params.queue_depth("queue_depth")?;
-        let pacing = params.get("rate")?;
-        let block_bytes = params.block_bytes("block")?;
-        Ok(Self {
-            duration,
-            steady_from,
-            queue_depth,
-            pacing,
-            block_bytes,
-            fill_block_bytes: params.block_bytes("fill_block")?,
-            purge: params.get("purge")?,
-            fill: params.get("fill")?,
-            data: steps::data(params, "data")?,
-            one_pass: one_pass(params, site, block_bytes, notes)?,
-        })
-    }
+/// The start of the measured steady state in the load: a load too short for the default has it in its last
+/// 30%.
+enum SteadyFrom {}
 
-    fn config(&self) -> Config {
-        let (is_filled, precondition) = match self.one_pass {
-            None => (self.fill, FILL),
-            Some(_) => (false, precondition::ONE_PASS),
-        };
-        let mut config = steps::config([
-            ("duration_s", steps::seconds(self.duration).into()),
-            ("steady_from_s", steps::seconds(self.steady_from).into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("rate", self.pacing.to_string().into()),
-            ("block_bytes", self.block_bytes.into()),
-            ("fill_block_bytes", self.fill_block_bytes.into()),
-            ("data", self.data.text.clone().into()),
-            ("purge", self.purge.into()),
-            ("fill", is_filled.into()),
-            ("precondition", precondition.into()),
-        ]);
-        let pass = self.one_pass.iter();
-        config.extend(pass.map(|pass| ("log_bytes".to_owned(), pass.log_bytes.into())));
-        config
+impl Key for SteadyFrom {
+    type Value = Nanos;
+    const UNIT: &'static str = "_s";
+
+    fn read(Reading { name, params, notes, .. }: Reading<'_>) -> Result<Nanos, RunError> {
+        let duration = params.duration("duration")?;
+        let steady_from: Nanos = params.get(name)?;
+        if params.is_set(name) && steady_from >= duration {
+            return Err(RunError::Usage(format!(
+                "`--set {name}={steady_from}` leaves nothing of the {duration} that are measured; expected less than \
+                 that, or a longer --set duration="
+            )));
+        }
+        let is_room = steady_from.0.saturating_add(WINDOW_MIN.0) <= duration.0;
+        if params.is_set(name) || is_room {
+            return Ok(steady_from);
+        }
+        let late = Nanos(duration.0 / 100 * LATE_PERCENT / Nanos::SECOND.0 * Nanos::SECOND.0);
+        notes.push(format!(
+            "a load of {duration} has no steady state from {steady_from} on; it is looked for from {late} on"
+        ));
+        Ok(late)
+    }
+}
+
+/// The way to a full drive.
+enum Precondition {}
+
+impl Key for Precondition {
+    type Value = Option<OnePass>;
+
+    fn read(
+        Reading { name, params, site, notes }: Reading<'_>,
+    ) -> Result<Option<OnePass>, RunError> {
+        let precondition = params.text(name);
+        match precondition.as_str() {
+            FILL => precondition::raw_capacity(params).map(|_| None),
+            precondition::ONE_PASS => {
+                OnePass::new(params, site, params.block_bytes("block")?, notes).map(Some)
+            }
+            _ => Err(RunError::Usage(format!(
+                "`--set {name}={precondition}` must be {FILL} or {}",
+                precondition::ONE_PASS
+            ))),
+        }
+    }
+}
+
+impl Entry for Option<OnePass> {
+    fn entries(&self, name: &str) -> Vec<(String, Value)> {
+        let precondition = self.as_ref().map_or(FILL, |_| precondition::ONE_PASS);
+        let mut entries = steps::entries([(name, precondition.into())]);
+        let pass = self.iter();
+        entries.extend(pass.map(|pass| ("log_bytes".to_owned(), pass.log_bytes.into())));
+        entries
     }
 }
 
 impl TestSettings for Settings {
+    fn check(&mut self, _: &Params, _: &Site<'_>, _: &mut Notes) -> Result<(), RunError> {
+        self.fill &= self.one_pass.is_none();
+        Ok(())
+    }
+
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let write = |order, block_bytes, queue_depth| {
             let write = OpKind::Write;
@@ -156,7 +181,7 @@ impl TestSettings for Settings {
         steps::once(purge.into_iter().chain(prepare).chain([load]))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let Some(load) = measured.part(LOAD) else { return Figures::default() };
         let place = measured.run.phases.iter().rposition(|phase| phase.name == LOAD);
         let circumstances = circumstances(measured.run, place.unwrap_or_default());
@@ -177,45 +202,5 @@ impl TestSettings for Settings {
         let Consistency { metrics, mut marks, warnings, .. } = figures;
         marks.extend(latency::marks_of_end(load.phase, &metrics, "latency_"));
         Figures { metrics, marks, findings, warnings, ..Figures::default() }
-    }
-}
-
-/// The length of the load, and the start of the measured steady state in it: a load too short for the
-/// default has it in its last 30%.
-fn times(params: &Params, notes: &mut Notes) -> Result<(Nanos, Nanos), RunError> {
-    let duration = params.duration("duration")?;
-    let steady_from: Nanos = params.get("steady_from")?;
-    if params.is_set("steady_from") && steady_from >= duration {
-        return Err(RunError::Usage(format!(
-            "`--set steady_from={steady_from}` leaves nothing of the {duration} that are measured; expected less than \
-             that, or a longer --set duration="
-        )));
-    }
-    let is_room = steady_from.0.saturating_add(WINDOW_MIN.0) <= duration.0;
-    if params.is_set("steady_from") || is_room {
-        return Ok((duration, steady_from));
-    }
-    let late = Nanos(duration.0 / 100 * LATE_PERCENT / Nanos::SECOND.0 * Nanos::SECOND.0);
-    notes.push(format!(
-        "a load of {duration} has no steady state from {steady_from} on; it is looked for from {late} on"
-    ));
-    Ok((duration, late))
-}
-
-/// The pass into steady state, if it is requested.
-fn one_pass(
-    params: &Params,
-    site: &Site<'_>,
-    block_bytes: u32,
-    notes: &mut Notes,
-) -> Result<Option<OnePass>, RunError> {
-    let precondition = params.text("precondition");
-    match precondition.as_str() {
-        FILL => precondition::raw_capacity(params).map(|_| None),
-        precondition::ONE_PASS => OnePass::new(params, site, block_bytes, notes).map(Some),
-        _ => Err(RunError::Usage(format!(
-            "`--set precondition={precondition}` must be {FILL} or {}",
-            precondition::ONE_PASS
-        ))),
     }
 }

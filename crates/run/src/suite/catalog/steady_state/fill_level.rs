@@ -12,15 +12,14 @@ use base::OpKind;
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::count;
-use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::Amplification;
 use crate::suite::keys::{Content, Duration, Key, QueueDepth, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -28,10 +27,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "fill-level",
     heading: "Fill level",
     question: "what becomes of the drive's speed when it fills up?",
-    chapter: Chapter::SteadyState,
-    place: 4,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
@@ -44,7 +39,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
     ],
     charts: &[Chart::Curves { table: "levels", units: &["IOPS", "MB/s", "ns"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 4)
 };
 
 /// The most cold data: the rest has room for the active region.
@@ -90,10 +85,6 @@ impl Key for Levels {
             ))),
         }
     }
-
-    fn entry(value: &Vec<u64>) -> Value {
-        value.clone().into()
-    }
 }
 
 impl TestSettings for Settings {
@@ -114,7 +105,7 @@ impl TestSettings for Settings {
         steps::once(self.levels.iter().flat_map(|&level| self.at_level(site, level)))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let mut table = rates::table("levels", "Speed by fill level", "cold data", &COLUMNS);
         for &level in &self.levels {
@@ -197,7 +188,7 @@ impl Settings {
     }
 
     /// Random writes at the lowest level and at the highest.
-    fn sentence(&self, measured: &Measured<'_>, figures: &Figures) -> Option<Finding> {
+    fn sentence(&self, measured: &Measurements<'_>, figures: &Figures) -> Option<Finding> {
         let metric = |level: u64| format!("fill-level.{}.iops", at("random_write", level));
         let iops = |level: u64| figures.metrics.get(&metric(level)).copied().flatten();
         let (low, high) = (*self.levels.iter().min()?, *self.levels.iter().max()?);
@@ -211,7 +202,7 @@ impl Settings {
 }
 
 /// The figures at one level, and their row.
-fn row(figures: &mut Figures, measured: &Measured<'_>, level: u64) -> TableRow {
+fn row(figures: &mut Figures, measured: &Measurements<'_>, level: u64) -> TableRow {
     let mut values = Vec::new();
     for (step, ends) in STEPS {
         let part = measured.complete(&at(step, level));

@@ -15,13 +15,15 @@
 use base::{Bytes, OpKind};
 use load::{Order, Workload};
 use result::schema::{Finding, Table, TableRow};
+use serde_json::Value;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::amplification::{Amplification, split};
+use crate::suite::keys::{Block, Count, Entry, Key, List, Plain, QueueDepth, Reading, settings};
 use crate::suite::{
-    Chapter, Chart, Config, Definition, Figures, Keys, Measured, Notes, Part, Procedure,
-    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -29,26 +31,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "streams",
     heading: "Append zones",
     question: "what do several sequential streams at a time cost, and does deallocation help?",
-    chapter: Chapter::SteadyState,
-    place: 5,
-    writes: true,
-    params: &[
-        Param { name: "zones", default: "1,2,4,8,16,32", help: "zones written at a time" },
-        Param { name: "zone_sizes", default: "256MiB,1GiB,4GiB", help: "sizes of a zone" },
-        Param {
-            name: "deallocate",
-            default: "true,false",
-            help: "whether a zone is deallocated before it is written again",
-        },
-        Param {
-            name: "handles",
-            default: "0",
-            help: "placement handles that zones share; 0: none",
-        },
-        Param { name: "overwrites", default: "2", help: "spans appended before the measured one" },
-        Param { name: "block", default: "128KiB", help: "size of the commands" },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-    ],
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry {
         whole: true,
@@ -62,7 +44,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Chart::Curves { table: "waf", units: &["WAF"], log_rows: true },
         Chart::Curves { table: "rates", units: &["MB/s"], log_rows: true },
     ],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 5)
 };
 
 /// A size of zones, and their treatment before they are written again.
@@ -89,57 +71,88 @@ impl Kind {
     }
 }
 
-/// Numbers and sizes of the zones.
-struct Settings {
-    zones: Vec<u32>,
-    kinds: Vec<Kind>,
-    handles: u8,
-    overwrites: u32,
-    block_bytes: u32,
-    queue_depth: u32,
+settings! {
+    /// Numbers and sizes of the zones.
+    struct Settings {
+        zones: List<u32> = Param::new("zones", "1,2,4,8,16,32", "zones written at a time");
+        kinds: Kinds = Param::new("zone_sizes", "256MiB,1GiB,4GiB", "sizes of a zone"),
+            with Param::new(
+                "deallocate",
+                "true,false",
+                "whether a zone is deallocated before it is written again",
+            );
+        handles: Plain<u8> = Param::new(
+            "handles",
+            "0",
+            "placement handles that zones share; 0: none",
+        );
+        overwrites: Count = Param::new(
+            "overwrites",
+            "2",
+            "spans appended before the measured one",
+        );
+        block_bytes: Block = Param::new("block", "128KiB", "size of the commands");
+        queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
-        let block_bytes = params.block_bytes("block")?;
-        let settings = Self {
-            zones: params.list("zones")?,
-            kinds: kinds(params, site, block_bytes, notes)?,
-            handles: params.get("handles")?,
-            overwrites: params.count("overwrites")?,
-            block_bytes,
-            queue_depth: params.queue_depth("queue_depth")?,
-        };
-        let is_set = ["zones", "zone_sizes"].iter().any(|name| params.is_set(name));
-        let left_out = settings.left_out(site);
-        match left_out.first().filter(|_| is_set) {
-            Some(why) => Err(RunError::Usage(format!(
-                "`--set zones={} --set zone_sizes={}`: {why}",
-                params.text("zones"),
-                params.text("zone_sizes")
-            ))),
-            None => {
-                notes.extend(left_out);
-                Ok(settings)
-            }
-        }
-    }
+/// Sizes and treatments that the target permits; a note tells what a default cannot have.
+enum Kinds {}
 
-    fn config(&self) -> Config {
-        let mut sizes: Vec<u64> = self.kinds.iter().map(|kind| kind.zone_bytes).collect();
+impl Key for Kinds {
+    type Value = Vec<Kind>;
+
+    fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<Vec<Kind>, RunError> {
+        let sizes: Vec<Bytes> = params.list(name)?;
+        let mut treatments: Vec<bool> = params.list("deallocate")?;
+        if !site.limits.deallocate && !params.is_set("deallocate") {
+            treatments.retain(|deallocate| !deallocate);
+            let target = &site.identity.name;
+            notes.push(format!("{target} cannot deallocate: zones are only overwritten"));
+        }
+        let block_bytes = params.block_bytes("block")?;
+        let scaled = |size: Bytes| match site.identity.scale() {
+            Some(scale) if !params.is_set(name) => {
+                scale.of(size.0).next_multiple_of(block_bytes.into())
+            }
+            _ => size.0,
+        };
+        let of_size = |size: &Bytes| {
+            let (size, zone_bytes) = (*size, scaled(*size));
+            treatments.iter().map(move |&deallocate| Kind { size, zone_bytes, deallocate })
+        };
+        Ok(sizes.iter().flat_map(of_size).collect())
+    }
+}
+
+impl Entry for Vec<Kind> {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        let mut sizes: Vec<u64> = self.iter().map(|kind| kind.zone_bytes).collect();
         sizes.dedup();
-        steps::config([
-            ("zones", self.zones.clone().into()),
-            ("zone_bytes", sizes.into()),
-            ("handles", self.handles.into()),
-            ("overwrites", self.overwrites.into()),
-            ("block_bytes", self.block_bytes.into()),
-            ("queue_depth", self.queue_depth.into()),
-        ])
+        steps::entries([("zone_bytes", sizes.into())])
     }
 }
 
 impl TestSettings for Settings {
+    fn check(
+        &mut self,
+        params: &Params,
+        site: &Site<'_>,
+        notes: &mut Notes,
+    ) -> Result<(), RunError> {
+        let is_set = ["zones", "zone_sizes"].iter().any(|name| params.is_set(name));
+        let left_out = self.left_out(site);
+        if let Some(why) = left_out.first().filter(|_| is_set) {
+            return Err(RunError::Usage(format!(
+                "`--set zones={} --set zone_sizes={}`: {why}",
+                params.text("zones"),
+                params.text("zone_sizes")
+            )));
+        }
+        notes.extend(left_out);
+        Ok(())
+    }
+
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let mut phases = Vec::new();
         for (zones, kind) in
@@ -153,7 +166,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let names: Vec<String> = self.kinds.iter().map(|kind| kind.words()).collect();
         let table = |name: &str, title: &str, unit: &str| {
@@ -173,32 +186,6 @@ impl TestSettings for Settings {
         figures.tables.extend([waf, speed]);
         figures
     }
-}
-
-/// Sizes and treatments that the target permits; a note tells what a default cannot have.
-fn kinds(
-    params: &Params,
-    site: &Site<'_>,
-    block_bytes: u32,
-    notes: &mut Notes,
-) -> Result<Vec<Kind>, RunError> {
-    let sizes: Vec<Bytes> = params.list("zone_sizes")?;
-    let mut treatments: Vec<bool> = params.list("deallocate")?;
-    if !site.limits.deallocate && !params.is_set("deallocate") {
-        treatments.retain(|deallocate| !deallocate);
-        notes.push(format!("{} cannot deallocate: zones are only overwritten", site.identity.name));
-    }
-    let scaled = |size: Bytes| match site.identity.scale() {
-        Some(scale) if !params.is_set("zone_sizes") => {
-            scale.of(size.0).next_multiple_of(block_bytes.into())
-        }
-        _ => size.0,
-    };
-    let of_size = |size: &Bytes| {
-        let (size, zone_bytes) = (*size, scaled(*size));
-        treatments.iter().map(move |&deallocate| Kind { size, zone_bytes, deallocate })
-    };
-    Ok(sizes.iter().flat_map(of_size).collect())
 }
 
 impl Settings {
@@ -229,7 +216,7 @@ impl Settings {
     }
 
     /// The fewest zones and the most.
-    fn sentence(&self, measured: &Measured<'_>, waf: &Table) -> Option<Finding> {
+    fn sentence(&self, measured: &Measurements<'_>, waf: &Table) -> Option<Finding> {
         let (at, kind) = self.kinds.iter().enumerate().next()?;
         let value = |row: &TableRow| row.values.get(at).copied().flatten();
         let known = || waf.rows.iter().filter_map(|row| Some((&row.label, value(row)?)));
@@ -247,7 +234,7 @@ impl Settings {
 /// The figures of the last span of one step; returns WAF and MB/s.
 fn add_step(
     figures: &mut Figures,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     step: &str,
 ) -> (Option<f64>, Option<f64>) {
     let parts = measured.complete(step).map(|part| split(part, measured.run.span.span_bytes));

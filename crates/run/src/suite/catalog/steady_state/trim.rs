@@ -21,13 +21,14 @@ use result::rows::SecondRow;
 use result::schema::TableRow;
 use result::stats::summary::quantile;
 
-use self::compared::{Compared, Passes, verdict};
+use self::compared::{PassComparison, Passes, verdict};
 use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
+use crate::suite::keys::{Duration, Key, Pause, QueueDepth, Reading, entry, settings};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
-    Chapter, Computed, Config, Definition, Figures, Keys, Measured, Notes, Part, PhaseSpec,
-    Procedure, ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -35,35 +36,12 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "trim",
     heading: "TRIM validation",
     question: "does TRIM make a tortured drive fast again?",
-    chapter: Chapter::SteadyState,
-    place: 2,
-    writes: true,
-    params: &[
-        Param { name: "torture", default: "60m", help: "random writes before each pass" },
-        Param {
-            name: "idle",
-            default: "10m",
-            help: "pause before the last pass; 0s leaves it out",
-        },
-        Param { name: "queue_depth", default: "32", help: "commands kept outstanding by torture" },
-        Param {
-            name: "data",
-            default: "auto",
-            help: "incompressible, repeating or both; auto: both where the controller compresses",
-        },
-        Param {
-            name: "rounds",
-            default: "auto",
-            help: "most rounds of passes; auto: 6, and 1 on simulated drives, which know no noise from outside",
-        },
-    ],
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry { settings: "torture=20m", ..ReviewEntry::FULL },
         ReviewEntry::quick("torture=30s idle=0s"),
     ],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 2)
 };
 
 /// The passes in order: name of the phase without its round, and words.
@@ -93,45 +71,82 @@ const ROUNDS_MAX: u32 = 6;
 /// milliseconds, and a single collection would pass for a slow zone.
 const GROUP_BYTES_MIN: u64 = 64 << 20;
 
-/// The treatment before each pass, and its number of repetitions.
-struct Settings {
-    torture: Nanos,
-    idle: Nanos,
-    queue_depth: u32,
-    /// The kinds in one word, for results.
-    data: String,
-    kinds: &'static [Kind],
-    rounds_max: u32,
+settings! {
+    /// The treatment before each pass, and its number of repetitions.
+    struct Settings {
+        torture: Duration = Param::new("torture", "60m", "random writes before each pass");
+        idle: Pause = Param::new("idle", "10m", "pause before the last pass; 0s leaves it out");
+        queue_depth: QueueDepth = Param::new(
+            "queue_depth",
+            "32",
+            "commands kept outstanding by torture",
+        );
+        data: Kinds = Param::new(
+            "data",
+            "auto",
+            "incompressible, repeating or both; auto: both where the controller compresses",
+        );
+        rounds_max: RoundsMax = Param::new(
+            "rounds",
+            "auto",
+            "most rounds of passes; auto: 6, and 1 on simulated drives, which know no noise from outside",
+        );
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        let torture = params.duration("torture")?;
-        let idle = params.pause("idle")?;
-        let queue_depth = params.queue_depth("queue_depth")?;
-        let data = data(params, site);
-        let rounds_max = rounds_max(params, site)?;
-        let kinds = kinds(&data)?;
-        Ok(Self { torture, idle, queue_depth, data, kinds, rounds_max })
-    }
+/// The kinds of data, with their word. A controller that compresses does not recover equally from both.
+struct Kinds {
+    word: String,
+    kinds: &'static [Kind],
+}
 
-    fn config(&self) -> Config {
-        steps::config([
-            ("torture_s", steps::seconds(self.torture).into()),
-            ("idle_s", steps::seconds(self.idle).into()),
-            ("queue_depth", self.queue_depth.into()),
-            ("data", self.data.clone().into()),
-            ("rounds_max", self.rounds_max.into()),
-        ])
+entry! { Kinds: |value| value.word.clone() }
+
+impl Key for Kinds {
+    type Value = Self;
+
+    fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<Self, RunError> {
+        let word = match params.text(name).as_str() {
+            "auto" if site.limits.compresses => "both".to_owned(),
+            "auto" => "incompressible".to_owned(),
+            asked => asked.to_owned(),
+        };
+        let kinds = match word.as_str() {
+            "incompressible" => &KINDS[..1],
+            "repeating" => &KINDS[1..],
+            "both" => &KINDS,
+            _ => {
+                return Err(RunError::Usage(format!(
+                    "`--set {name}={word}` must be auto, incompressible, repeating or both"
+                )));
+            }
+        };
+        Ok(Self { word, kinds })
+    }
+}
+
+/// The most rounds; by default fewer where nothing outside disturbs.
+enum RoundsMax {}
+
+impl Key for RoundsMax {
+    type Value = u32;
+    const UNIT: &'static str = "_max";
+
+    fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<u32, RunError> {
+        match params.text(name).as_str() {
+            "auto" if site.is_simulated() => Ok(1),
+            "auto" => Ok(ROUNDS_MAX),
+            _ => params.count(name),
+        }
     }
 }
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        self.kinds.iter().flat_map(|kind| self.steps_of(kind, site.span_bytes)).collect()
+        self.data.kinds.iter().flat_map(|kind| self.steps_of(kind, site.span_bytes)).collect()
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         figures(measured)
     }
 }
@@ -160,7 +175,7 @@ impl Settings {
         all.push(Step::Rounds {
             rounds_max: self.rounds_max,
             phases: round.into(),
-            settled: Computed::new(|measured| is_settled(measured, kind.prefix)),
+            settled: Formula::new(|measured| is_settled(measured, kind.prefix)),
         });
         if self.idle > Nanos(0) {
             let idle = steps::idle(&name("idle"), self.idle);
@@ -170,41 +185,12 @@ impl Settings {
     }
 }
 
-/// Requested number of rounds.
-fn rounds_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
-    match params.text("rounds").as_str() {
-        "auto" if site.is_simulated() => Ok(1),
-        "auto" => Ok(ROUNDS_MAX),
-        _ => params.count("rounds"),
-    }
-}
-
-/// The requested kinds. A controller that compresses does not recover equally from both.
-fn data(params: &Params, site: &Site<'_>) -> String {
-    match params.text("data").as_str() {
-        "auto" if site.limits.compresses => "both".to_owned(),
-        "auto" => "incompressible".to_owned(),
-        asked => asked.to_owned(),
-    }
-}
-
-fn kinds(text: &str) -> Result<&'static [Kind], RunError> {
-    match text {
-        "incompressible" => Ok(&KINDS[..1]),
-        "repeating" => Ok(&KINDS[1..]),
-        "both" => Ok(&KINDS),
-        _ => Err(RunError::Usage(format!(
-            "`--set data={text}` must be auto, incompressible, repeating or both"
-        ))),
-    }
-}
-
 /// Whether more rounds would not change the answer.
-fn is_settled(measured: &Measured<'_>, prefix: &str) -> bool {
+fn is_settled(measured: &Measurements<'_>, prefix: &str) -> bool {
     compared(measured, prefix).is_some_and(|compared| compared.answer().is_settled())
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
+fn figures(measured: &Measurements<'_>) -> Figures {
     let mut figures = Figures::default();
     let columns = [
         ("mean", "MB/s"),
@@ -250,7 +236,7 @@ fn is_of(part: &Part<'_>, prefix: &str, end: &str) -> bool {
 }
 
 /// The complete passes of this name, in order.
-fn parts<'a>(measured: &Measured<'a>, prefix: &str, end: &str) -> Vec<Part<'a>> {
+fn parts<'a>(measured: &Measurements<'a>, prefix: &str, end: &str) -> Vec<Part<'a>> {
     measured.parts().filter(|part| part.phase.complete && is_of(part, prefix, end)).collect()
 }
 
@@ -272,7 +258,7 @@ fn mean_pass(parts: &[Part<'_>]) -> Option<Pass> {
 }
 
 /// The result of the rounds with one kind of data, or `None` before the end of the first.
-fn compared(measured: &Measured<'_>, prefix: &str) -> Option<Compared> {
+fn compared(measured: &Measurements<'_>, prefix: &str) -> Option<PassComparison> {
     let [fresh, tortured, after_trim] =
         ["fresh", "tortured", "after_trim"].map(|end| parts(measured, prefix, end));
     let zones = |parts: &[Part<'_>]| -> Vec<Vec<f64>> {
@@ -282,7 +268,7 @@ fn compared(measured: &Measured<'_>, prefix: &str) -> Option<Compared> {
     let passes =
         Passes { fresh: means(&fresh), tortured: means(&tortured), after_trim: means(&after_trim) };
     let is_simulated = measured.run.target.is_simulated();
-    Compared::of(&passes, (worst_zone, has_slow_zone), is_simulated)
+    PassComparison::of(&passes, (worst_zone, has_slow_zone), is_simulated)
 }
 
 /// The smallest ratio of a zone after TRIM to the same zone when fresh, both as medians over the

@@ -20,16 +20,15 @@
 use base::{Bytes, OpKind, Ratio};
 use load::{Order, Workload};
 use result::schema::{Table, TableRow};
-use serde_json::Value;
 use target::Identity;
 
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::amplification::{Amplification, Source};
-use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, settings};
+use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, entry, settings};
 use crate::suite::{
-    Chapter, Chart, Conditions, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings, open_loop, rates, steps,
+    Chapter, Chart, Conditions, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -37,10 +36,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "waf",
     heading: "Write amplification",
     question: "how much does the drive write for each page of the host, and does skew help it?",
-    chapter: Chapter::SteadyState,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry {
@@ -58,7 +53,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
     ],
     charts: &[Chart::Curves { table: "zipf", units: &["WAF"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::SteadyState, 3)
 };
 
 /// The smallest part of a simulated drive that `auto` selects, and the most that it divides by.
@@ -133,6 +128,11 @@ settings! {
 /// Patterns with semicolons between.
 enum Patterns {}
 
+entry! {
+    Vec<Pattern>: |value| value.iter().map(|pattern| pattern.text.clone()).collect::<Vec<_>>(),
+    DriveShare: |value| value.scale.to_string(),
+}
+
 impl Key for Patterns {
     type Value = Vec<Pattern>;
 
@@ -147,10 +147,6 @@ impl Key for Patterns {
                 patterns[at].text
             ))),
         }
-    }
-
-    fn entry(value: &Vec<Pattern>) -> Value {
-        value.iter().map(|pattern| pattern.text.clone()).collect()
     }
 }
 
@@ -188,10 +184,6 @@ impl Key for ShareOfDrive {
         };
         Ok(DriveShare { scale, span_bytes })
     }
-
-    fn entry(value: &DriveShare) -> Value {
-        value.scale.to_string().into()
-    }
 }
 
 impl TestSettings for Settings {
@@ -215,7 +207,7 @@ impl TestSettings for Settings {
         steps::once(self.patterns.iter().flat_map(of_pattern))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let mut table = rates::table("patterns", "Write amplification", "pattern", &COLUMNS);
         let mut zipf = rates::table("zipf", "Write amplification by skew", "zipf exponent", &CURVE);
@@ -251,7 +243,7 @@ impl Settings {
 
     fn amplification(
         &self,
-        measured: &Measured<'_>,
+        measured: &Measurements<'_>,
         pattern: &Pattern,
         step: Option<Part<'_>>,
     ) -> Option<Amplification> {
@@ -282,7 +274,7 @@ fn parts(identity: &Identity) -> u64 {
 /// The figures of one pattern, and their row.
 fn row(
     figures: &mut Figures,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     pattern: &Pattern,
     step: Option<Part<'_>>,
     found: Option<Amplification>,
@@ -310,7 +302,7 @@ fn in_order(mut table: Table) -> Table {
 }
 
 fn sentence(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     pattern: &Pattern,
     found: &Amplification,
 ) -> Option<result::schema::Finding> {

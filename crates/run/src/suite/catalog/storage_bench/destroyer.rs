@@ -3,7 +3,7 @@
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
-use crate::suite::{Chapter, Definition, Procedure, ReviewEntry};
+use crate::suite::{Chapter, Definition, ReviewEntry};
 
 const PARAMS: [Param; 11] = storage_bench::params("synth:destroyer-2013", "32");
 
@@ -12,12 +12,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "destroyer",
     heading: "Storage bench 2013, the Destroyer",
     question: "does it stay quick through 2.4 TB of work of six kinds, some of them at once (2013)?",
-    chapter: Chapter::StorageBench,
-    place: 3,
-    writes: true,
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
     reviews: &[ReviewEntry::FULL],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::StorageBench, 3)
 };

@@ -3,7 +3,7 @@
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
-use crate::suite::{Chapter, Definition, Procedure, ReviewEntry};
+use crate::suite::{Chapter, Definition, ReviewEntry};
 
 const PARAMS: [Param; 11] = storage_bench::params("synth:heavy-2011", "32");
 
@@ -12,12 +12,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "heavy",
     heading: "Storage bench 2011, heavy",
     question: "how long does it keep a demanding user waiting (2011)?",
-    chapter: Chapter::StorageBench,
-    place: 1,
-    writes: true,
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
     reviews: &[ReviewEntry::FULL],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::StorageBench, 1)
 };

@@ -2,7 +2,7 @@
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
-use crate::suite::{Chapter, Definition, Procedure};
+use crate::suite::{Chapter, Definition};
 
 const PARAMS: [Param; 11] = storage_bench::params("", "recorded");
 
@@ -11,12 +11,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "replay",
     heading: "Replay of a trace",
     question: "how does it do the work of this trace?",
-    chapter: Chapter::StorageBench,
-    place: 4,
-    writes: true,
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
-    reviews: &[],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::StorageBench, 4)
 };

@@ -7,20 +7,22 @@
 use base::{Nanos, OpKind};
 use device::host::small_file;
 use load::jobs::{JobSpec, Jobs};
-use load::spec::{ALL, Place, WorkloadFile, library};
+use load::spec::{ALL, WorkloadFile, WorkloadSite, library};
 use result::rows::SecondRow;
 use result::schema::{Mark, Table, TableRow};
 use result::stats::findings::time;
 use result::stats::latency::{self, PERCENTILES, Percentile};
+use serde_json::Value;
 use target::IoError;
 
 use crate::error::RunError;
-use crate::params::{Param, Params};
+use crate::params::Param;
 use crate::suite::amplification;
+use crate::suite::keys::{Entry, Key, Plain, Reading, settings};
 use crate::suite::rates::{self, mb_per_s};
 use crate::suite::{
-    Action, Chapter, Conditions, Config, Definition, Figures, Keys, Measured, Notes, Part,
-    PhaseSpec, Procedure, Site, Step, TestSettings, steps,
+    Action, Chapter, Conditions, Definition, Figures, Measurements, Notes, Part, PhaseSpec, Site,
+    Step, TestSettings, steps,
 };
 
 /// The test.
@@ -28,27 +30,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "workload",
     heading: "Workload",
     question: "how does it do the work of these jobs?",
-    chapter: Chapter::StorageBench,
-    place: 5,
-    writes: true,
-    params: &[
-        Param {
-            name: "workload",
-            default: "",
-            help: "a workload file, or one of `ssdlab list workloads`; also --workload",
-        },
-        Param {
-            name: "duration",
-            default: "file",
-            help: "time after which every job ends, such as 60s, or that of the file",
-        },
-        Param { name: "purge", default: "true", help: "purge first" },
-        Param { name: "fill", default: "true", help: "write what the jobs use first" },
-    ],
     closed_loop: Some("its jobs have rates of their own"),
-    reviews: &[],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::StorageBench, 5)
 };
 
 /// Name of the measured phase.
@@ -68,21 +51,37 @@ const COUNTS: [(&str, &str); 6] = [
     ("written", "B"),
 ];
 
-/// The jobs at the site.
-struct Settings {
-    name: String,
-    /// The text of the file.
-    text: String,
-    jobs: Jobs,
-    purge: bool,
-    fill: bool,
+settings! {
+    /// The jobs at the site.
+    struct Settings {
+        file: JobsFile = Param::new(
+            "workload",
+            "",
+            "a workload file, or one of `ssdlab list workloads`; also --workload",
+        ), with Param::new(
+            "duration",
+            "file",
+            "time after which every job ends, such as 60s, or that of the file",
+        );
+        purge: Plain<bool> = Param::new("purge", "true", "purge first");
+        fill: Plain<bool> = Param::new("fill", "true", "write what the jobs use first");
+    }
 }
 
-impl Keys for Settings {
-    fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
-        let name = params.text("workload");
+/// The jobs of a workload file at the site.
+struct JobsFile {
+    name: String,
+    text: String,
+    jobs: Jobs,
+}
+
+impl Key for JobsFile {
+    type Value = Self;
+
+    fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<Self, RunError> {
+        let name = params.text(name);
         let text = text_of(&name)?;
-        let place = Place {
+        let place = WorkloadSite {
             span_bytes: site.span_bytes,
             queue_depth_max: site.limits.queue_depth_max,
             logical_block_bytes: site.limits.logical_block_bytes,
@@ -94,45 +93,46 @@ impl Keys for Settings {
         }
         let jobs = file.jobs(&place).map_err(unusable)?;
         check_placement(&name, &jobs, site)?;
-        let (purge, fill) = (params.get("purge")?, params.get("fill")?);
-        Ok(Self { name, text, jobs, purge, fill })
+        Ok(Self { name, text, jobs })
     }
+}
 
-    fn config(&self) -> Config {
-        steps::config([
-            ("workload", self.name.clone().into()),
-            ("file", self.text.clone().into()),
-            ("duration_s", self.jobs.duration.map(Nanos::as_secs_f64).into()),
-            ("purge", self.purge.into()),
-            ("fill", self.fill.into()),
+impl Entry for JobsFile {
+    fn entries(&self, _: &str) -> Vec<(String, Value)> {
+        let JobsFile { name, text, jobs } = self;
+        steps::entries([
+            ("workload", name.clone().into()),
+            ("file", text.clone().into()),
+            ("duration_s", jobs.duration.map(Nanos::as_secs_f64).into()),
         ])
     }
 }
 
 impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
-        Conditions::from([("workload".to_owned(), self.name.clone())])
+        Conditions::from([("workload".to_owned(), self.file.name.clone())])
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let words = self.jobs.jobs.iter().map(|job| format!("{}: {}", job.name, in_words(job)));
+        let words =
+            self.file.jobs.jobs.iter().map(|job| format!("{}: {}", job.name, in_words(job)));
         let what = words.collect::<Vec<_>>().join("; ");
-        let action = Action::Jobs(self.jobs.clone());
+        let action = Action::Jobs(self.file.jobs.clone());
         let load = PhaseSpec { name: LOAD.to_owned(), what, action };
-        let workloads = self.jobs.jobs.iter().map(|job| &job.workload);
+        let workloads = self.file.jobs.jobs.iter().map(|job| &job.workload);
         let reach = workloads.map(|workload| workload.span_offset_bytes + workload.span_bytes);
         let purge = self.purge.then(steps::purge);
         let fill = self.fill.then(|| site.fill("fill", reach.max().unwrap_or(site.span_bytes)));
         steps::once(purge.into_iter().chain(fill).chain([load]))
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let mut columns = vec![("rate", "MB/s"), ("commands", "IOPS")];
         columns.extend(LATENCIES.map(|end| (end, "ns")));
         let mut table = rates::table("jobs", "Jobs", "job", &columns);
         let mut counts = rates::table("commands", "Commands of the jobs", "job", &COUNTS);
-        let jobs = self.jobs.jobs.iter().map(|job| job.name.as_str());
+        let jobs = self.file.jobs.jobs.iter().map(|job| job.name.as_str());
         // A job that ended within its warm-up has no figures, and the sum of such jobs has none.
         let has_length = |part: &Part<'_>| part.phase.duration_ns > 0;
         let parts: Vec<_> =
@@ -157,17 +157,17 @@ impl TestSettings for Settings {
 
 impl Settings {
     /// Marks the figures of jobs that ended long before their time, and of the sum if all did.
-    fn mark_early_ends(&self, figures: &mut Figures, measured: &Measured<'_>) {
+    fn mark_early_ends(&self, figures: &mut Figures, measured: &Measurements<'_>) {
         let is_early = |job: &JobSpec| {
             let part = measured.complete_job(LOAD, &job.name);
             part.is_some_and(|part| {
                 let length = Nanos(part.phase.duration_ns);
-                job.early_end(self.jobs.duration, length).is_some()
+                job.early_end(self.file.jobs.duration, length).is_some()
             })
         };
         let mut names: Vec<&str> = Vec::new();
-        names.extend(self.jobs.jobs.iter().filter(|job| is_early(job)).map(|job| &*job.name));
-        if names.len() == self.jobs.jobs.len() {
+        names.extend(self.file.jobs.jobs.iter().filter(|job| is_early(job)).map(|job| &*job.name));
+        if names.len() == self.file.jobs.jobs.len() {
             names.push(ALL);
         }
         for name in names {
@@ -188,7 +188,7 @@ impl Settings {
             p99.map_or_else(String::new, |ns| format!(", 99% of them within {}", time(ns)));
         Some(format!(
             "does the work of `{}` at {:.0} IOPS and {}{latency}",
-            self.name,
+            self.file.name,
             sum.iops()?,
             mb_per_s(sum.mb_per_s()?)
         ))

@@ -12,8 +12,8 @@ use load::{Order, Workload};
 use crate::params::Param;
 use crate::suite::keys::{Content, QueueDepth, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
-    steps, zones,
+    Chapter, Definition, Figures, Measurements, Notes, Site, Step, TestSettings, open_loop, steps,
+    zones,
 };
 
 /// The test.
@@ -21,14 +21,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "full-write",
     heading: "Full-drive writes",
     question: "how fast is a write of the whole drive, and is the second as fast as the first?",
-    chapter: Chapter::Sustained,
-    place: 1,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Sustained, 1)
 };
 
 settings! {
@@ -49,7 +43,7 @@ impl TestSettings for Settings {
         steps::once([steps::purge(), pass("first"), pass("second")])
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         zones::figures(measured, "Full-drive writes", &["first", "second"])
     }
 }

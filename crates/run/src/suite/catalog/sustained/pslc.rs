@@ -15,8 +15,8 @@ use result::stats::findings::volume;
 use crate::params::Param;
 use crate::suite::keys::{Pauses, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
-    TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
+    open_loop, rates, steps,
 };
 
 /// The test.
@@ -24,17 +24,12 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "pslc",
     heading: "Fast cache",
     question: "how large is the fast cache, and how soon is it back?",
-    chapter: Chapter::Sustained,
-    place: 2,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("write_bytes=4GiB burst_bytes=1GiB pauses=5s"),
     ],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Sustained, 2)
 };
 
 /// Zones of a burst: it has fewer bytes, so that each zone still takes a while.
@@ -71,7 +66,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let columns = [("written fast", "bytes"), ("fast", "MB/s"), ("after that", "MB/s")];
         let mut table = rates::table("bursts", "Fast cache", "after", &columns);
@@ -98,7 +93,7 @@ fn burst_name(number: u64) -> String {
 }
 
 /// The figures of one phase that writes, and their row.
-fn row(figures: &mut Figures, measured: &Measured<'_>, phase: &str, label: String) -> TableRow {
+fn row(figures: &mut Figures, measured: &Measurements<'_>, phase: &str, label: String) -> TableRow {
     let found = fast(measured, phase);
     let values = Fast::add_to(found.as_ref(), figures, &format!("pslc.{phase}")).to_vec();
     rates::add_rates(figures, &format!("pslc.{phase}"), measured.complete(phase));
@@ -138,7 +133,7 @@ impl Fast {
 }
 
 /// The fast part of a complete phase by zones.
-pub(super) fn fast(measured: &Measured<'_>, phase: &str) -> Option<Fast> {
+pub(super) fn fast(measured: &Measurements<'_>, phase: &str) -> Option<Fast> {
     let part = measured.complete(phase)?;
     let rates = part.row_mb_per_s();
     let fall = Shape::of(&rates).fall_start;

@@ -19,7 +19,7 @@ use super::pslc::{Fast, fast};
 use crate::params::Param;
 use crate::suite::keys::{Content, Pauses, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, open_loop, rates, steps,
 };
 
@@ -29,14 +29,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     heading: "Sustained writes",
     question: "how fast are writes once the fast caches are used up and the drive is full, and how \
                soon does a pause help?",
-    chapter: Chapter::Sustained,
-    place: 3,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("burst_bytes=256MiB pauses=5s")],
     charts: &[Chart::Curves { table: "recovery", units: &["MB/s"], log_rows: false }],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Sustained, 3)
 };
 
 /// The pass over the span.
@@ -71,7 +67,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let first = fast(measured, WRITE);
         let end = end_rate(&mut figures, measured);
@@ -117,7 +113,7 @@ impl Settings {
     }
 
     /// The shortest pause that restores most of the fast rate, or what the longest one restores.
-    fn recovery_sentence(&self, measured: &Measured<'_>, figures: &Figures) -> Option<Finding> {
+    fn recovery_sentence(&self, measured: &Measurements<'_>, figures: &Figures) -> Option<Finding> {
         let share = |pause: &Nanos| {
             let metric = format!("sustained.{}.regained_share", burst_name(*pause));
             figures.metrics.get(&metric).copied().flatten().map(|share| (metric, share))
@@ -143,7 +139,7 @@ fn burst_name(pause: Nanos) -> String {
 /// the fall.
 fn add_step(
     figures: &mut Figures,
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     step: &str,
     found: Option<&Fast>,
 ) -> [Option<f64>; 3] {
@@ -153,7 +149,7 @@ fn add_step(
 }
 
 /// MB/s over the last tenth of the pass, as a metric with its mark.
-fn end_rate(figures: &mut Figures, measured: &Measured<'_>) -> Option<f64> {
+fn end_rate(figures: &mut Figures, measured: &Measurements<'_>) -> Option<f64> {
     let metric = format!("sustained.{WRITE}.end_mb_per_s");
     let rows = measured.complete(WRITE).map_or(&[][..], |part| &part.rows.seconds);
     let last = &rows[rows.len() - rows.len() / 10..];
@@ -175,7 +171,7 @@ fn regained(first: Option<&Fast>, end: Option<f64>, burst: Option<f64>) -> Optio
 }
 
 fn whole_sentence(
-    measured: &Measured<'_>,
+    measured: &Measurements<'_>,
     first: Option<&Fast>,
     end: Option<f64>,
 ) -> Option<Finding> {

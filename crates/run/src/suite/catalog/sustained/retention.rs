@@ -10,14 +10,13 @@
 use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
-use serde_json::Value;
 use target::Past;
 
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Plain, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step, TestSettings,
+    Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, Site, Step, TestSettings,
     open_loop, rates, steps,
 };
 
@@ -26,14 +25,8 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "retention",
     heading: "Old data",
     question: "how fast is data read that was written months ago?",
-    chapter: Chapter::Sustained,
-    place: 40,
-    writes: true,
-    params: Settings::PARAMS,
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[],
-    charts: &[],
-    procedure: Procedure::of::<Settings>,
+    ..Definition::of::<Settings>(Chapter::Sustained, 40)
 };
 
 /// A hundred years, as in drive models.
@@ -79,10 +72,6 @@ impl Key for Days {
             params.text(name)
         )))
     }
-
-    fn entry(value: &Vec<u32>) -> Value {
-        value.clone().into()
-    }
 }
 
 impl TestSettings for Settings {
@@ -104,7 +93,7 @@ impl TestSettings for Settings {
         steps::once(phases)
     }
 
-    fn figures(&self, measured: &Measured<'_>) -> Figures {
+    fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = Figures::default();
         let columns =
             [("sequential", "MB/s"), ("random", "IOPS"), ("mean", "ns"), ("slowest", "ns")];
@@ -141,7 +130,7 @@ impl Settings {
     }
 
     /// The rate of new and of the oldest data; `None` where one is not known.
-    fn sentence(&self, measured: &Measured<'_>) -> Option<String> {
+    fn sentence(&self, measured: &Measurements<'_>) -> Option<String> {
         let of = |days| measured.complete(&phase(READS[0].0, days))?.mb_per_s();
         let (new, old) = (of(0)?, of(self.oldest())?);
         let share = 100.0 * old / new;
@@ -161,7 +150,7 @@ fn phase(name: &str, days: u32) -> String {
 }
 
 /// The figures of one age, and their row.
-fn row(figures: &mut Figures, measured: &Measured<'_>, days: u32) -> TableRow {
+fn row(figures: &mut Figures, measured: &Measurements<'_>, days: u32) -> TableRow {
     let [sequential, random] = READS.map(|(name, ..)| measured.complete(&phase(name, days)));
     for ((name, ..), part) in READS.iter().zip([sequential, random]) {
         let metric = format!("retention.{}", phase(name, days));

@@ -93,7 +93,7 @@ impl Estimate {
 
 /// The passes of one kind of data beside the fresh ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Compared {
+pub(super) struct PassComparison {
     rounds: usize,
     is_simulated: bool,
     /// Tortured passes over fresh ones.
@@ -113,7 +113,7 @@ pub(super) struct Compared {
 
 /// The answer of one kind of data alone about TRIM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum TrimAnswer {
     /// It restores the drive.
     Works,
     /// It restores less than half of the loss, or leaves a zone slow.
@@ -128,7 +128,7 @@ pub(super) enum Answer {
     InPart,
 }
 
-impl Answer {
+impl TrimAnswer {
     pub(super) const fn is_settled(self) -> bool {
         !matches!(self, Self::TooFewRounds | Self::Noise)
     }
@@ -173,7 +173,7 @@ impl Answer {
     }
 }
 
-impl Compared {
+impl PassComparison {
     /// `zones`: the worst zone's share, and whether it is slow in every pass. `None` without a complete round.
     pub(super) fn of(passes: &Passes, zones: (f64, bool), is_simulated: bool) -> Option<Self> {
         let shares = passes.log_shares();
@@ -215,24 +215,24 @@ impl Compared {
     }
 
     /// The answer of the passes with this kind of data alone.
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> TrimAnswer {
         let reaches = self.after_trim.mean >= MEAN_SHARE_MIN;
         if !self.is_simulated && self.rounds < ROUNDS_MIN {
-            Answer::TooFewRounds
+            TrimAnswer::TooFewRounds
         } else if self.tortured.mean >= MARK_SHARE_MAX {
-            Answer::NoMark
+            TrimAnswer::NoMark
         } else if self.tortured.high >= MARK_SHARE_MAX {
-            Answer::Noise
+            TrimAnswer::Noise
         } else if self.has_slow_zone {
-            Answer::DoesNotWork
+            TrimAnswer::DoesNotWork
         } else if self.over_middle.high < 1.0 {
-            if reaches { Answer::NoMark } else { Answer::DoesNotWork }
+            if reaches { TrimAnswer::NoMark } else { TrimAnswer::DoesNotWork }
         } else if self.over_middle.low <= 1.0 {
-            Answer::Noise
+            TrimAnswer::Noise
         } else if reaches && self.worst_zone >= ZONE_SHARE_MIN {
-            Answer::Works
+            TrimAnswer::Works
         } else {
-            Answer::InPart
+            TrimAnswer::InPart
         }
     }
 
@@ -274,13 +274,13 @@ fn half_range(values: &[f64]) -> f64 {
 
 /// The decision over all kinds of data. A failure of one is a failure; otherwise one that passes is
 /// enough, because the other only could not tell. `None` if no kind has a complete round.
-pub(super) fn verdict(found: &[(&str, Compared)]) -> Option<Verdict> {
+pub(super) fn verdict(found: &[(&str, PassComparison)]) -> Option<Verdict> {
     let answers = || found.iter().map(|(_, compared)| compared.answer());
     let first = |outcome| answers().find(|answer| answer.outcome() == outcome);
     let decisive =
         [VerdictOutcome::Fail, VerdictOutcome::Pass, VerdictOutcome::Inconclusive].map(first);
     let answer = decisive.into_iter().flatten().next()?;
-    let words = |(kind, compared): &(&str, Compared)| {
+    let words = |(kind, compared): &(&str, PassComparison)| {
         let own = compared.answer();
         let aside = if own == answer { String::new() } else { own.aside() };
         format!("{}{aside}", compared.words(kind))

@@ -58,12 +58,12 @@ const NOISES: [(&str, Noise); 9] = [
     }),
 ];
 
-fn compared(passes: &Passes) -> Compared {
-    Compared::of(passes, (0.9, false), false).unwrap()
+fn compared(passes: &Passes) -> PassComparison {
+    PassComparison::of(passes, (0.9, false), false).unwrap()
 }
 
 /// A run: rounds until they give an answer, at most `rounds_max`.
-fn run(rates: Rates, noise: Noise, seed: u64, rounds_max: usize) -> Compared {
+fn run(rates: Rates, noise: Noise, seed: u64, rounds_max: usize) -> PassComparison {
     let (mut rng, mut state) = (Rng::new(seed), 0.0);
     let mut pass = |rate: f64| rate * noise(&mut rng, &mut state);
     let mut passes = Passes { fresh: vec![pass(rates.fresh)], ..Passes::default() };
@@ -125,39 +125,40 @@ fn little_noise_lets_the_test_tell() {
 }
 
 /// The answer without any variation.
-fn answer(tortured: f64, after_trim: f64, zones: (f64, bool)) -> Answer {
+fn answer(tortured: f64, after_trim: f64, zones: (f64, bool)) -> TrimAnswer {
     let passes = Passes {
         fresh: vec![1.0; 5],
         tortured: vec![tortured; 4],
         after_trim: vec![after_trim; 4],
     };
-    Compared::of(&passes, zones, false).unwrap().answer()
+    PassComparison::of(&passes, zones, false).unwrap().answer()
 }
 
 #[test]
 fn the_answer_follows_mark_mean_and_worst_zone() {
     let even = (0.9, false);
-    assert_eq!(answer(0.4, 0.97, even), Answer::Works);
-    assert_eq!(answer(0.4, 0.45, even), Answer::DoesNotWork);
-    assert_eq!(answer(0.4, 0.85, even), Answer::InPart, "most comes back, but not 90%");
-    assert_eq!(answer(0.4, 0.97, (0.3, true)), Answer::DoesNotWork, "one zone stays slow");
-    assert_eq!(answer(0.4, 0.97, (0.45, false)), Answer::InPart, "one zone may be slow");
-    assert_eq!(answer(0.99, 0.99, even), Answer::NoMark);
-    assert_eq!(answer(1.5, 0.6, even), Answer::NoMark, "TRIM slows down, torture does not");
-    assert_eq!(answer(0.93, 0.93, even), Answer::NoMark, "above 90% without any TRIM");
+    assert_eq!(answer(0.4, 0.97, even), TrimAnswer::Works);
+    assert_eq!(answer(0.4, 0.45, even), TrimAnswer::DoesNotWork);
+    assert_eq!(answer(0.4, 0.85, even), TrimAnswer::InPart, "most comes back, but not 90%");
+    assert_eq!(answer(0.4, 0.97, (0.3, true)), TrimAnswer::DoesNotWork, "one zone stays slow");
+    assert_eq!(answer(0.4, 0.97, (0.45, false)), TrimAnswer::InPart, "one zone may be slow");
+    assert_eq!(answer(0.99, 0.99, even), TrimAnswer::NoMark);
+    assert_eq!(answer(1.5, 0.6, even), TrimAnswer::NoMark, "TRIM slows down, torture does not");
+    assert_eq!(answer(0.93, 0.93, even), TrimAnswer::NoMark, "above 90% without any TRIM");
 }
 
 #[test]
 fn few_rounds_tell_on_a_simulated_drive_only() {
     let round =
         Passes { fresh: vec![500.0, 495.0], tortured: vec![100.0], after_trim: vec![490.0] };
-    let answer = |is_simulated| Compared::of(&round, (0.9, false), is_simulated).unwrap().answer();
-    assert_eq!(answer(true), Answer::Works);
-    assert_eq!(answer(false), Answer::TooFewRounds);
-    assert!(Compared::of(&Passes::default(), (0.9, false), true).is_none());
+    let answer =
+        |is_simulated| PassComparison::of(&round, (0.9, false), is_simulated).unwrap().answer();
+    assert_eq!(answer(true), TrimAnswer::Works);
+    assert_eq!(answer(false), TrimAnswer::TooFewRounds);
+    assert!(PassComparison::of(&Passes::default(), (0.9, false), true).is_none());
     let noisy = Passes { fresh: vec![500.0, 250.0], ..round };
-    let noisy = Compared::of(&noisy, (0.9, false), true).unwrap();
-    assert_eq!(noisy.answer(), Answer::Noise, "the fresh passes differ by a half");
+    let noisy = PassComparison::of(&noisy, (0.9, false), true).unwrap();
+    assert_eq!(noisy.answer(), TrimAnswer::Noise, "the fresh passes differ by a half");
 }
 
 #[test]

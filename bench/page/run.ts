@@ -1,6 +1,6 @@
 // All measurements: a table for people, and the figures as a value.
 
-import { Lab } from "../test/e2e/page";
+import { Lab } from "../../web/test/e2e/page";
 import { type LibraryFigures, libraryFigures } from "./library";
 import type { Times } from "./measure";
 import { type PageFigures, pageFigures } from "./page";

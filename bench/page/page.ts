@@ -3,9 +3,9 @@
 import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { library } from "../fixtures/library";
-import type { Report } from "../src/data/schema.gen";
-import { bundle, type Lab, SLOT } from "../test/e2e/page";
+import { library } from "../../web/fixtures/library";
+import type { Report } from "../../web/src/data/schema.gen";
+import { bundle, type Lab, SLOT } from "../../web/test/e2e/page";
 import { type Button, buttonTimes, type Cost, loaded, type Times, timesOf, tried } from "./measure";
 
 const DRIVES = 20;

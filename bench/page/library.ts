@@ -1,10 +1,10 @@
 // The Bench over a library of 2,000 runs: the list, its choices, and a comparison of ten drives.
 
 import type { Page } from "playwright-core";
-import { benchFiles } from "../fixtures/bench";
-import { libraryRuns } from "../fixtures/library";
-import { Host } from "../test/e2e/host";
-import type { Lab } from "../test/e2e/page";
+import { benchFiles } from "../../web/fixtures/bench";
+import { libraryRuns } from "../../web/fixtures/library";
+import { Host } from "../../web/test/e2e/host";
+import type { Lab } from "../../web/test/e2e/page";
 import {
   type Button,
   buttonTimes,
