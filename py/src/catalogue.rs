@@ -14,7 +14,7 @@ use crate::errors::Failure;
 /// The devices of this machine, as `ssdlab list devices` finds them, as JSON.
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> String {
-    let found = py.detach(study::devices);
+    let found = py.detach(session::devices);
     let rows = found.iter().map(|device| {
         let reasons: Vec<_> = device.in_use.iter().map(|reason| reason.code).collect();
         json!({

@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use result::store::StoreError;
 use run::RunError;
-use study::exit::{self, EXIT_USAGE};
+use session::exit::{self, EXIT_USAGE};
 use target::IoError;
 
 /// An error with its word and exit code, before it is an exception.

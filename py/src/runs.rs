@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use result::schema::{About, Request, Setting};
 use run::{Control, Event, Outcome, RunError};
-use study::prepare::{self, Requirements};
-use study::{Needs, request};
+use session::prepare::{self, Requirements};
+use session::{Needs, request};
 use target::{PurgeMethod, TargetSpec};
 
 use crate::background;
@@ -98,7 +98,7 @@ impl Call {
         restored.for_each(|words| _ = events.send(Event::Warning(words)));
         let mut observer = |event: &Event| _ = events.send(event.clone());
         let control = Control { interrupted: button, observer: &mut observer, unix_ns };
-        Ok(study::perform(&prepared, &spec, Needs::of(&plan), request, control)?)
+        Ok(session::perform(&prepared, &spec, Needs::of(&plan), request, control)?)
     }
 }
 

@@ -10,12 +10,12 @@ use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
 use serve::{PushError, ServeError};
-use study::exit::{self, EXIT_INTERNAL, EXIT_REFUSED};
+use session::exit::{self, EXIT_INTERNAL, EXIT_REFUSED};
 
 use crate::args::Format;
 use crate::ui::out::{self, data, talk};
 
-pub use study::exit::{
+pub use session::exit::{
     EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_UNSUPPORTED, EXIT_USAGE, EXIT_VERDICT,
 };
 

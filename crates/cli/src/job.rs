@@ -11,8 +11,8 @@ use result::schema::{self, About, Invocation, Repeat};
 use result::store::RunDir;
 use run::session::Plan;
 use run::{Control, Event, Outcome, Request, SpanRequest};
-use study::Needs;
-use study::pool::{self, Demand, Limits};
+use session::Needs;
+use session::pool::{self, Demand, Limits};
 
 use crate::args::RunArgs;
 use crate::cost;
@@ -187,5 +187,5 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
         live.event(event);
     };
     let control = Control { interrupted, observer: &mut observer, unix_ns };
-    Ok(study::perform(prepared, &job.spec, job.needs, request, control)?)
+    Ok(session::perform(prepared, &job.spec, job.needs, request, control)?)
 }

@@ -20,7 +20,7 @@ use crate::prepare::{self, Inspected, Prepared};
 use crate::quick::fitting;
 use crate::request;
 use crate::ui::progress::Progress;
-use study::pool::Limits;
+use session::pool::Limits;
 
 /// One run of a suite.
 pub struct Part {

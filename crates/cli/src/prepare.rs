@@ -1,13 +1,13 @@
 //! The requirements of a command for its targets; `study` inspects and holds them.
 
 use ::target::IoError;
-use study::prepare::restore_left_behind;
+use session::prepare::restore_left_behind;
 
 use crate::args::{CommonArgs, ExecutionArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ui::out::talk;
 
-pub use study::prepare::{Candidate, Inspected, Prepared, Requirements, inspect, parse};
+pub use session::prepare::{Candidate, Inspected, Prepared, Requirements, inspect, parse};
 
 /// Requirements of a test.
 pub fn of_test(args: &RunArgs) -> Requirements<'_> {

@@ -7,7 +7,7 @@ use ::target::TargetSpec;
 use result::schema::{Request, Setting};
 use run::SpanRequest;
 
-pub use study::request::{command, is_of, repeat};
+pub use session::request::{command, is_of, repeat};
 
 use crate::args::{RunArgs, TestArgs};
 

@@ -40,7 +40,7 @@ use self::measured::Measured;
 use self::search::{Best, Problem, Told};
 use self::searched::{Searched, persistent};
 use self::values::{Base, PACING, PROGRAM, Point, SPARE, Settings, VALUES};
-use crate::pool::Limits;
+use session::pool::Limits;
 
 /// Half of a 95% interval in standard deviations.
 const INTERVAL: f64 = 1.96;

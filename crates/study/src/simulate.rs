@@ -10,8 +10,8 @@ use result::store::free_bytes;
 use run::{Control, Outcome, RunError};
 use target::TargetSpec;
 
-use crate::prepare::{self, Requirements};
-use crate::{Needs, perform, request};
+use session::prepare::{self, Requirements};
+use session::{Needs, perform, request};
 
 /// A file system in the memory of the machine.
 const MEMORY: &str = "/dev/shm";

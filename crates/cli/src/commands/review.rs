@@ -16,7 +16,7 @@ use result::schema::{Run, VerdictOutcome};
 use result::store::RunDir;
 use run::RunError;
 use run::suite::Review;
-use study::pool::Limits;
+use session::pool::Limits;
 
 use crate::args::heading;
 use crate::args::{Format, SuiteArgs};

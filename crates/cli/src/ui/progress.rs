@@ -12,7 +12,7 @@ use run::event::Length;
 
 use super::out::{talk, visible};
 use super::table::{count, seconds};
-use study::pool::Demand;
+use session::pool::Demand;
 
 /// Least time between lines without a terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);

@@ -12,9 +12,9 @@ use target::IoError;
 use super::figures::{self, Figures, Latencies, Noise};
 use super::measured::Measured;
 use super::values::{Base, PACING, Point, Settings};
-use crate::pool::{self, Demand, Limits};
-use crate::request;
 use crate::simulate::{simulate, temporary_library};
+use session::pool::{self, Demand, Limits};
+use session::request;
 
 /// The figures of a simulation.
 #[derive(Clone, Debug, Default)]

@@ -14,10 +14,10 @@ use target::TargetSpec;
 
 use super::design::{Point, points};
 use super::spec::{Spec, text, usage};
-use crate::pool::Demand;
-use crate::prepare::{self, Requirements};
-use crate::request;
 use crate::simulate::{simulate, temporary_library};
+use session::pool::Demand;
+use session::prepare::{self, Requirements};
+use session::request;
 
 /// One run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

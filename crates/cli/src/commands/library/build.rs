@@ -13,7 +13,7 @@ use clap::Args as ClapArgs;
 use io::EngineChoice;
 use run::suite::Review;
 use run::{RunError, TOOL_VERSION, Test, Workers};
-use study::pool::Limits;
+use session::pool::Limits;
 
 use crate::args::heading;
 use crate::args::repeat::AboutArgs;

@@ -11,7 +11,7 @@ use ::target::TargetSpec;
 use result::schema::{Request, Run, RunStatus};
 use result::store::{self, RunDir, resolve_run};
 use run::{RunError, SpanRequest, WORKERS_MAX};
-use study::request::span;
+use session::request::span;
 
 use crate::args::repeat::AboutArgs;
 use crate::args::{CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, RunArgs};
