@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use result::schema::{About, Request, Setting};
 use run::{Control, Event, Outcome, RunError};
-use session::prepare::{self, Requirements};
+use session::targets::{self, Requirements};
 use session::{Needs, request};
 use target::{PurgeMethod, TargetSpec};
 
@@ -87,18 +87,18 @@ impl Call {
             facts: &self.facts,
             library: Some(Path::new(&self.library)),
         };
-        let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
-        let described = inspected.described(&spec)?;
-        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-        let prepared = inspected.hold()?;
-        let restored = prepare::restore_left_behind().map(|outcome| match outcome {
+        let inspection = targets::inspect(vec![spec.clone()], requirements)?;
+        let inspected = inspection.target(&spec)?;
+        let plan = run::session::plan(&request, &inspected.identity, &inspected.limits)?;
+        let held = inspection.hold()?;
+        let restored = targets::restore_left_behind().map(|outcome| match outcome {
             Ok(words) => format!("restored: {words}"),
             Err(error) => error.to_string(),
         });
         restored.for_each(|words| _ = events.send(Event::Warning(words)));
         let mut observer = |event: &Event| _ = events.send(event.clone());
         let control = Control { interrupted: button, observer: &mut observer, unix_ns };
-        Ok(session::perform(&prepared, &spec, Needs::of(&plan), request, control)?)
+        Ok(session::perform(&held, &spec, Needs::of(&plan), request, control)?)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::target::TargetSpec;
-use io::open::Described;
+use io::open::Inspected;
 use result::schema::{self, About, Invocation, Repeat};
 use result::store::RunDir;
 use run::session::Plan;
@@ -16,7 +16,7 @@ use session::pool::{self, Demand, Limits};
 
 use crate::args::RunArgs;
 use crate::cost;
-use crate::prepare::Prepared;
+use crate::prepare::Targets;
 use crate::request;
 use crate::stop;
 use crate::ui::live::Live;
@@ -37,14 +37,14 @@ pub struct Job {
 
 impl Job {
     /// A job for a plan, with the queue depth and command length of the plan.
-    pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan, described: &Described) -> Self {
+    pub fn new(span: SpanRequest, plan: &Plan, inspected: &Inspected) -> Self {
         let demand = Demand {
-            is_simulated: spec.kind().is_simulated(),
-            memory_bytes: described.memory_bytes,
+            is_simulated: inspected.spec.kind().is_simulated(),
+            memory_bytes: inspected.memory_bytes,
             length: cost::effort(plan).0,
             batch: 0,
         };
-        Self { spec, span, needs: Needs::of(plan), demand }
+        Self { spec: inspected.spec.clone(), span, needs: Needs::of(plan), demand }
     }
 
     /// Puts the job into a batch of runs.
@@ -85,10 +85,10 @@ pub enum Task {
 pub type RunResult = Result<Outcome, anyhow::Error>;
 
 /// Does every remaining run, and prints the outcome.
-pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow::Result<u8> {
+pub fn carry_out(args: &RunArgs, tasks: &[Task], held: &Targets) -> anyhow::Result<u8> {
     let interrupted = stop::button()?;
     let progress = Progress::new(args.execution.quiet);
-    let call = Call { args, prepared, interrupted: &interrupted, progress: &progress };
+    let call = Call { args, held, interrupted: &interrupted, progress: &progress };
     let mut done: Vec<Option<RunResult>> = tasks.iter().map(complete).collect();
     let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
         Task::Complete(_) => None,
@@ -135,7 +135,7 @@ pub struct Call<'a> {
     /// The arguments.
     pub args: &'a RunArgs,
     /// Their targets.
-    pub prepared: &'a Prepared,
+    pub held: &'a Targets,
     /// The stop button.
     pub interrupted: &'a AtomicBool,
     /// Their progress lines.
@@ -166,7 +166,7 @@ pub fn one(call: &Call<'_>, job: &Job) -> RunResult {
 
 /// One run from opening to the finished directory.
 pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
-    let Call { args, prepared, interrupted, progress } = *call;
+    let Call { args, held, interrupted, progress } = *call;
     let request = Request {
         command: request::command(&origin.request),
         recorded: Some(origin.request.clone()),
@@ -187,5 +187,5 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
         live.event(event);
     };
     let control = Control { interrupted, observer: &mut observer, unix_ns };
-    Ok(session::perform(prepared, &job.spec, job.needs, request, control)?)
+    Ok(session::perform(held, &job.spec, job.needs, request, control)?)
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::target::{Identity, TargetSpec};
 use device::meter::MeterSpec;
-use io::open::Described;
+use io::open::Inspected;
 use result::schema::{self, Run, RunStatus};
 use result::store::{self, RunDir};
 use run::suite::{QUICK_SPAN, Review, ReviewEntry};
@@ -16,7 +16,7 @@ use run::{Outcome, RunError, SpanRequest, Test};
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
 use crate::cost::{self, Cost};
 use crate::job::{self, Call, Job, Origin, RunResult, one_of};
-use crate::prepare::{self, Inspected, Prepared};
+use crate::prepare::{Inspection, Targets};
 use crate::quick::fitting;
 use crate::request;
 use crate::ui::progress::Progress;
@@ -44,8 +44,8 @@ impl Part {
 
     /// Does the run; `left_out` are the omissions of its suite.
     fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> RunResult {
-        let Surroundings { prepared, interrupted, progress, .. } = *around;
-        let call = Call { args: &self.args, prepared, interrupted, progress };
+        let Surroundings { held, interrupted, progress, .. } = *around;
+        let call = Call { args: &self.args, held, interrupted, progress };
         let origin =
             Origin { left_out: left_out.to_owned(), ..Origin::of(&self.args, self.request()) };
         one_of(&call, &self.job, &origin)
@@ -56,7 +56,7 @@ impl Part {
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// Their targets.
-    pub prepared: &'a Prepared,
+    pub held: &'a Targets,
     /// The stop button.
     pub interrupted: &'a AtomicBool,
     /// Their progress lines.
@@ -91,16 +91,16 @@ pub fn carry_out(
 pub fn parts(
     args: &SuiteArgs,
     form: impl Fn(&TargetSpec) -> Review,
-    inspected: &Inspected,
+    inspection: &Inspection,
 ) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
-    for target in inspected.targets() {
-        let prepare::Candidate { spec, described } = target;
+    for target in inspection.targets() {
+        let spec = &target.spec;
         let review = form(spec);
         refuse_unknown(args, review)?;
         let wanted = |(test, _): &(Test, _)| args.only.is_empty() || args.only.contains(test);
         for (test, entry) in entries(review).filter(wanted) {
-            match part(args, spec, described, review, (test, entry)) {
+            match part(args, target, review, (test, entry)) {
                 Ok(part) => parts.push(part),
                 Err(error) => left_out.push(without(spec, test, &error.to_string())),
             }
@@ -122,34 +122,33 @@ pub fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
 
 fn part(
     args: &SuiteArgs,
-    spec: &TargetSpec,
-    described: &Described,
+    inspected: &Inspected,
     review: Review,
     (test, entry): (Test, &ReviewEntry),
 ) -> anyhow::Result<Part> {
-    let capacity_bytes = described.identity.capacity_bytes;
+    let capacity_bytes = inspected.identity.capacity_bytes;
     let name = test.name();
     anyhow::ensure!(
-        described.counts_nand_writes || !entry.needs_counters,
+        inspected.counts_nand_writes || !entry.needs_counters,
         "nothing counts what the drive programs into its NAND; `ssdlab run {name}` implies it from the rate"
     );
     let is_short = review == Review::Quick && capacity_bytes > QUICK_SPAN.0;
     let whole = if is_short { SpanRequest::Bytes(QUICK_SPAN) } else { SpanRequest::Default };
     let spare = |share: &str| share.parse().map(SpanRequest::Spare);
     let span = entry.spare.map_or(Ok(whole), spare)?;
-    let meter = args.common.meter.clone().filter(|_| !spec.kind().is_simulated());
-    let settings = fitting(entry.settings, &described.identity);
+    let meter = args.common.meter.clone().filter(|_| !inspected.identity.kind.is_simulated());
+    let settings = fitting(entry.settings, &inspected.identity);
     let mut run_args = run_args(args, test, &settings, meter);
     run_args.test.quick = review == Review::Quick;
     let request = request::of_test(&run_args.test, span);
-    let planned = run::session::plan(&request, &described.identity, &described.limits)?;
-    let purge = cost::purge_of(described, &planned, args.common.purge);
+    let planned = run::session::plan(&request, &inspected.identity, &inspected.limits)?;
+    let purge = cost::purge_of(inspected, &planned, args.common.purge);
     Ok(Part {
         args: run_args,
-        job: Job::new(spec.clone(), span, &planned, described),
-        cost: cost::total_cost(&planned, cost::overwritten_bytes(described, purge)),
+        job: Job::new(span, &planned, inspected),
+        cost: cost::total_cost(&planned, cost::overwritten_bytes(inspected, purge)),
         capacity_bytes,
-        model: described.identity.details.get(Identity::CHECKSUM).cloned(),
+        model: inspected.identity.details.get(Identity::CHECKSUM).cloned(),
     })
 }
 
@@ -245,7 +244,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::{Args, Command};
+    use crate::{Args, Command, prepare};
 
     fn suite(words: &[&str]) -> SuiteArgs {
         let words = ["ssdlab", "review", "null:"].iter().chain(words);
@@ -261,8 +260,8 @@ mod tests {
             let args = suite(&[]);
             let specs = prepare::parse(&targets.map(str::to_owned)).unwrap();
             let requirements = prepare::of_runs(&args.common, &args.execution);
-            let inspected = prepare::inspect(specs, requirements).unwrap();
-            let (parts, left_out) = parts(&args, |_| review, &inspected).unwrap();
+            let inspection = prepare::inspect(specs, requirements).unwrap();
+            let (parts, left_out) = parts(&args, |_| review, &inspection).unwrap();
             assert_eq!(left_out, Vec::<String>::new());
             assert_eq!(parts.len(), 2 * entries(review).count());
         }
@@ -298,8 +297,8 @@ mod tests {
         let args = suite(&[]);
         let specs = prepare::parse(&["sim:sandisk-extreme-ii-480gb".to_owned()]).unwrap();
         let requirements = prepare::of_runs(&args.common, &args.execution);
-        let inspected = prepare::inspect(specs, requirements).unwrap();
-        let (mut parts, _) = parts(&args, |_| Review::Full, &inspected).unwrap();
+        let inspection = prepare::inspect(specs, requirements).unwrap();
+        let (mut parts, _) = parts(&args, |_| Review::Full, &inspection).unwrap();
         parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand().length));
         let names: Vec<_> = parts.iter().map(|part| part.args.test.test.name()).collect();
         assert_eq!(names[..3], ["destroyer", "trim", "load-latency"], "{names:?}");

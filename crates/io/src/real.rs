@@ -7,12 +7,13 @@ use target::capability::{
     Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, ReadBack, Sleep, Telemetry, UseProbe,
 };
 use target::health::HealthProbe;
+use target::purge;
 use target::{
     Clock as _, Identity, IoError, Limits, PurgeMethod, PurgeOption, Rest, Target, Waiter,
 };
 
 use crate::buffer::BufferPool;
-use crate::engine::medium::Medium;
+use crate::engine::medium::{Medium, MediumKind};
 use crate::engine::queue::Queue;
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::{NvmeCommands, Refused, UringEngine};
@@ -98,8 +99,46 @@ impl Engine {
 }
 
 impl RealTarget {
+    /// A target on a held medium, with an engine and buffers for a run with these options.
+    ///
+    /// # Errors
+    /// [`IoError::Usage`] for sizes and depths out of range, [`IoError::Unsupported`] for an engine that
+    /// cannot drive it.
+    pub(crate) fn open(held: &Medium, options: &OpenOptions) -> Result<Self, IoError> {
+        let name = &held.identity.name;
+        options.check(name)?;
+        let engine = held.engine(options.engine)?;
+        let block_bytes = held.limits.logical_block_bytes;
+        if held.kind == MediumKind::Block && options.transfer_bytes_max < block_bytes {
+            return Err(IoError::Usage(format!(
+                "a transfer size of {} bytes is less than a block of {name} ({block_bytes} bytes)",
+                options.transfer_bytes_max
+            )));
+        }
+        Self::assemble(held.for_run(options)?, &OpenOptions { engine, ..options.clone() })
+    }
+
+    /// Makes sure that the requested engine and purge are possible, as far as they are not the defaults.
+    ///
+    /// # Errors
+    /// [`IoError::Unsupported`] if they are not; [`IoError::Usage`] for an engine that the target
+    /// does not allow.
+    pub(crate) fn check(held: &Medium, options: &OpenOptions) -> Result<(), IoError> {
+        if let Some(method) = options.purge {
+            purge::choose(&held.purge_options(), Some(method), &held.identity.name)?;
+        }
+        if held.engine(options.engine)?.is_exact() {
+            let transfer_bytes_max = held.limits.logical_block_bytes.max(4096);
+            Self::open(
+                held,
+                &OpenOptions { queue_depth: 1, transfer_bytes_max, ..options.clone() },
+            )?;
+        }
+        Ok(())
+    }
+
     /// The medium with buffers and an engine.
-    pub(crate) fn assemble(mut medium: Medium, options: &OpenOptions) -> Result<Self, IoError> {
+    fn assemble(mut medium: Medium, options: &OpenOptions) -> Result<Self, IoError> {
         let limits = &medium.limits;
         let mut pool = BufferPool::new(
             limits.queue_depth_max,

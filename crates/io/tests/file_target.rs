@@ -13,7 +13,7 @@ use target::capability::Flush as _;
 use target::capability::Guarded as _;
 use target::capability::Purge as _;
 use target::capability::ReadBack as _;
-use target::{IoError, Patient, PurgeMethod, Target};
+use target::{IoError, Patient, PurgeMethod, Target, TargetSpec};
 
 use support::{errno, op, run, run_ok, writing};
 
@@ -461,10 +461,16 @@ fn an_existing_file_that_holds_something_needs_a_second_consent() {
         let (code, message) = refusal(open(false));
         assert_eq!(code, "signature");
         assert!(message.contains(what) && message.contains("--erase-signatures"), "{message}");
-        assert_eq!(io::open::look_at_file(&path, Some(MIB)).unwrap().signatures[0].what, what);
+        assert_eq!(needs(&path), format!("--erase {word} --erase-signatures"));
         drop(open(true).unwrap());
         assert!(fs::read(&path).unwrap() == content, "{what} was changed");
     }
+}
+
+/// The argument that a run on an existing file needs.
+fn needs(path: &Path) -> String {
+    let spec = TargetSpec::File { path: path.to_owned(), size_bytes: Some(MIB), keep: false };
+    io::open::inspect(&spec, &writing(4)).unwrap().needs.unwrap()
 }
 
 /// The file of an earlier run, and an empty, sparse or huge file, need no second consent.
@@ -485,7 +491,6 @@ fn our_own_data_and_zeros_need_no_second_consent() {
     for size_bytes in [0, 100, 4096, 1 << 40] {
         let file = fs::File::create(&path).unwrap();
         file.set_len(size_bytes).unwrap();
-        let found = io::open::look_at_file(&path, Some(MIB)).unwrap();
-        assert!(found.exists && found.signatures.is_empty(), "{size_bytes}: {found:?}");
+        assert_eq!(needs(&path), format!("--erase {word}"), "{size_bytes}");
     }
 }

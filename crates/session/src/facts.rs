@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn target(spec: &str) -> Identity {
-        io::open::describe(&spec.parse().unwrap(), &io::OpenOptions::default()).unwrap().identity
+        io::open::inspect(&spec.parse().unwrap(), &io::OpenOptions::default()).unwrap().identity
     }
 
     fn write(path: &Path, model: &str, dram: &str) {

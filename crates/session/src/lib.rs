@@ -1,10 +1,10 @@
 //! From requests to finished runs, for every front end: the program, the Python package and studies.
 //!
 //! ```text
-//! request -> prepare (look at, hold) -> perform (open, run) -> run directory
+//! request -> targets: inspect, hold -> perform: open, run -> run directory
 //! ```
 //!
-//! Reading order: [`request`] (a run as data), [`prepare`] (the only way to a usable target),
+//! Reading order: [`request`] (a run as data), [`targets`] (the only way to a usable target),
 //! [`perform`] (one run), [`pool`] (several at a time), [`exit`] (errors as exit codes).
 
 pub mod exit;
@@ -15,8 +15,8 @@ pub mod facts;
 mod loops;
 mod perform;
 pub mod pool;
-pub mod prepare;
 pub mod request;
+pub mod targets;
 
 pub use device::describe::report::list as devices;
 pub use perform::{Needs, perform};

@@ -1,12 +1,12 @@
 //! One run, from opening its target to the finished directory.
 
 use io::OpenOptions;
-use io::open::Visitor;
+use io::open::Opened;
 use run::session::Plan;
 use run::{Control, Outcome, Request, RunError};
-use target::{TargetSpec, Testable};
+use target::TargetSpec;
 
-use crate::prepare::Prepared;
+use crate::targets::Targets;
 
 /// The demands of a run on its target.
 #[derive(Clone, Copy, Debug)]
@@ -32,38 +32,30 @@ impl Needs {
 /// # Errors
 /// If the target cannot be opened, and those of [`run::run`].
 pub fn perform(
-    prepared: &Prepared,
+    targets: &Targets,
     spec: &TargetSpec,
     needs: Needs,
     request: Request,
-    control: Control<'_>,
+    mut control: Control<'_>,
 ) -> Result<Outcome, RunError> {
     let options = OpenOptions {
         queue_depth: needs.queue_depth,
         transfer_bytes_max: needs.transfer_bytes_max,
         write: request.test.writes(),
         seed: request.seed,
-        ..prepared.options().clone()
+        ..targets.options().clone()
     };
-    let mut opened = prepared.open(spec, &options)?;
+    let target = targets.target(spec)?;
+    let mut opened = target.open(&options)?;
     let request = Request {
         environment: device::host::environment::environment(),
-        facts: prepared.described(spec)?.identity.facts.clone(),
+        facts: target.inspected.identity.facts.clone(),
         warnings: opened.warnings(),
         ..request
     };
-    opened.visit(RunTest { request: &request, control })
-}
-
-struct RunTest<'a, 'b> {
-    request: &'a Request,
-    control: Control<'b>,
-}
-
-impl Visitor for RunTest<'_, '_> {
-    type Output = Result<Outcome, RunError>;
-
-    fn visit<T: Testable>(mut self, target: &mut T) -> Self::Output {
-        run::run(target, self.request, &mut self.control)
+    match &mut opened {
+        Opened::Sim(target) => run::run(target.as_mut(), &request, &mut control),
+        Opened::Real(target) => run::run(target.as_mut(), &request, &mut control),
+        Opened::Null(target) => run::run(target, &request, &mut control),
     }
 }

@@ -10,7 +10,7 @@ use result::store::free_bytes;
 use run::{Control, Outcome, RunError};
 use target::TargetSpec;
 
-use session::prepare::{self, Requirements};
+use session::targets::{self, Requirements};
 use session::{Needs, perform, request};
 
 /// A file system in the memory of the machine.
@@ -34,12 +34,12 @@ pub(crate) fn simulate(
     }
     let request = request::to_run(recorded, library.to_owned())?;
     let requirements = Requirements { write: request.test.writes(), ..Requirements::READ };
-    let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
-    let described = inspected.described(&spec)?;
-    let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-    let prepared = inspected.hold()?;
+    let inspection = targets::inspect(vec![spec.clone()], requirements)?;
+    let inspected = inspection.target(&spec)?;
+    let plan = run::session::plan(&request, &inspected.identity, &inspected.limits)?;
+    let held = inspection.hold()?;
     let control = Control { interrupted: stop, observer: &mut |_| (), unix_ns };
-    perform(&prepared, &spec, Needs::of(&plan), request, control)
+    perform(&held, &spec, Needs::of(&plan), request, control)
 }
 
 /// A directory for runs of which only the figures are kept: in memory if Linux has room for it, because a run waits

@@ -29,6 +29,22 @@ pub struct Limits {
     pub placement_handles: u32,
 }
 
+impl Limits {
+    /// Limits of a target that takes everything and has no optional feature but deallocation.
+    pub const BARE: Self = Self {
+        logical_block_bytes: 512,
+        physical_block_bytes: 4096,
+        transfer_bytes_max: 1 << 30,
+        queue_depth_max: 65_536,
+        deallocate: true,
+        rest: false,
+        energy: false,
+        compresses: false,
+        ages: Ages::NOT_AT_ALL,
+        placement_handles: 1,
+    };
+}
+
 /// Keeps a range inside the target.
 ///
 /// # Errors

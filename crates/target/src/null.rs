@@ -4,7 +4,6 @@
 
 use base::{Completion, Nanos, Op, OpKind, Status};
 
-use crate::age::Ages;
 use crate::capability::{
     Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
 };
@@ -15,19 +14,6 @@ use crate::limits::{Limits, fence};
 use crate::purge::{PurgeMethod, Waiter};
 use crate::spec::TargetSpec;
 use base::{Identity, TargetKind};
-
-const LIMITS: Limits = Limits {
-    logical_block_bytes: 512,
-    physical_block_bytes: 4096,
-    transfer_bytes_max: 1 << 30,
-    queue_depth_max: 65_536,
-    deallocate: true,
-    rest: false,
-    energy: false,
-    compresses: false,
-    ages: Ages::NOT_AT_ALL,
-    placement_handles: 1,
-};
 
 /// A target with nothing behind it.
 #[derive(Debug)]
@@ -51,7 +37,7 @@ impl<C: Clock> Target for NullTarget<C> {
     }
 
     fn limits(&self) -> Limits {
-        LIMITS
+        Limits::BARE
     }
 
     fn identity(&self) -> Identity {
@@ -142,7 +128,7 @@ fn admit(op: &Op, capacity_bytes: u64) -> Status {
     if op.kind == OpKind::Flush {
         return Status::Ok;
     }
-    match fence(op.offset, u64::from(op.len), capacity_bytes, LIMITS.logical_block_bytes) {
+    match fence(op.offset, u64::from(op.len), capacity_bytes, Limits::BARE.logical_block_bytes) {
         Ok(()) => Status::Ok,
         Err(errno) => Status::Failed { errno: errno.raw_os_error() },
     }

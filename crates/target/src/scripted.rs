@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status};
 
-use crate::age::Ages;
 use crate::capability::{
     Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry, UseProbe,
 };
@@ -92,18 +91,7 @@ impl ScriptedTarget {
     /// A target of this size that answers everything with `default_reply`.
     #[must_use]
     pub fn new(capacity_bytes: u64, default_reply: Reply) -> Self {
-        let limits = Limits {
-            logical_block_bytes: 512,
-            physical_block_bytes: 4096,
-            transfer_bytes_max: 1 << 20,
-            queue_depth_max: 1024,
-            deallocate: true,
-            rest: false,
-            energy: false,
-            compresses: false,
-            ages: Ages::NOT_AT_ALL,
-            placement_handles: 1,
-        };
+        let limits = Limits { transfer_bytes_max: 1 << 20, queue_depth_max: 1024, ..Limits::BARE };
         Self {
             capacity_bytes,
             limits,

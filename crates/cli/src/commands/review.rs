@@ -80,9 +80,9 @@ const QUICK: &str =
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;
     let requirements = prepare::of_runs(&suite.common, &suite.execution);
-    let inspected = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
-    inspected.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
-    let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspected)?;
+    let inspection = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
+    inspection.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
+    let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspection)?;
     refuse_empty(&parts, &left_out)?;
     let inputs = inputs(args)?;
     // Before hours are spent on what it shows.
@@ -99,17 +99,13 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let is_open = |spec: &TargetSpec| {
         parts.iter().any(|part| &part.job.spec == spec && completed.of(part).is_none())
     };
-    let prepared = prepare::hold(inspected.only(is_open))?;
+    let held = prepare::hold(inspection.only(is_open))?;
     announce(args, &parts, &left_out);
     let interrupted = stop::button()?;
     let progress = Progress::new(suite.execution.quiet);
     let limits = Limits::new(suite.jobs.jobs);
-    let around = Surroundings {
-        prepared: &prepared,
-        interrupted: &interrupted,
-        progress: &progress,
-        limits,
-    };
+    let around =
+        Surroundings { held: &held, interrupted: &interrupted, progress: &progress, limits };
     let mut runs: Vec<(PathBuf, Run)> = Vec::new();
     let mut failures = Vec::new();
     let carried = carry_out(&parts, &completed, &left_out, around);

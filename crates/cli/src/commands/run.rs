@@ -10,7 +10,7 @@ use run::RunError;
 use crate::args::heading;
 use crate::args::{JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out, unix_ns};
-use crate::prepare::{self, Inspected};
+use crate::prepare::{self, Inspection};
 use crate::{quick, request};
 
 const EXAMPLES: &str = "\
@@ -86,9 +86,9 @@ impl FromArgMatches for RunCommand {
 }
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
-    let inspected = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
-    let args = &quick::filled(args, &inspected)?;
-    let planned = jobs(args, &inspected)?;
+    let inspection = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
+    let args = &quick::filled(args, &inspection)?;
+    let planned = jobs(args, &inspection)?;
     let (jobs, requests): (Vec<_>, Vec<_>) = repeated(args, &planned).into_iter().unzip();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
     let commands = requests.iter().map(request::command).collect();
@@ -97,17 +97,17 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
         |request| Box::new(Origin { invocation: invocation.clone(), ..Origin::of(args, request) });
     let origins = requests.into_iter().map(origin);
     let tasks: Vec<_> = jobs.into_iter().zip(origins).map(|(job, o)| Task::Open(job, o)).collect();
-    carry_out(args, &tasks, &prepare::hold(inspected)?)
+    carry_out(args, &tasks, &prepare::hold(inspection)?)
 }
 
 /// Every target with every span, planned before the first one starts.
-fn jobs(args: &RunArgs, inspected: &Inspected) -> Result<Vec<Job>, RunError> {
+fn jobs(args: &RunArgs, inspection: &Inspection) -> Result<Vec<Job>, RunError> {
     let mut jobs = Vec::new();
-    for target in inspected.targets() {
+    for target in inspection.targets() {
         for span in args.test.spans() {
-            let (request, described) = (request::of_test(&args.test, span), &target.described);
-            let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-            jobs.push(Job::new(target.spec.clone(), span, &plan, described));
+            let request = request::of_test(&args.test, span);
+            let plan = run::session::plan(&request, &target.identity, &target.limits)?;
+            jobs.push(Job::new(span, &plan, target));
         }
     }
     Ok(jobs)

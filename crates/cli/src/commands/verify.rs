@@ -26,7 +26,7 @@ use crate::args::Format;
 use crate::args::heading;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
-use crate::prepare::{self, Prepared, Requirements};
+use crate::prepare::{self, Requirements, Targets};
 use crate::stop;
 use crate::ui::out::{data, talk};
 
@@ -102,9 +102,9 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     } else {
         refuse_journal(args, &spec)?;
         let seed = seed(args);
-        let prepared = prepared(args, &spec)?;
-        let options = OpenOptions { verifiable: true, seed, ..options(args, &prepared) };
-        let mut target = open(&prepared, &spec, &options)?;
+        let held = held(args, &spec)?;
+        let options = OpenOptions { verifiable: true, seed, ..options(args, &held) };
+        let mut target = open(&held, &spec, &options)?;
         let written = write_all(args, &mut target, seed)?;
         let promises = promised(args)?;
         let report = check(&mut target, &promises)?;
@@ -197,7 +197,7 @@ fn refuse_forgetful(spec: &TargetSpec) -> Result<(), IoError> {
 }
 
 /// The target, checked and held.
-fn prepared(args: &VerifyArgs, spec: &TargetSpec) -> Result<Prepared, IoError> {
+fn held(args: &VerifyArgs, spec: &TargetSpec) -> Result<Targets, IoError> {
     let requirements = Requirements {
         write: !args.check,
         erase: &args.erase,
@@ -207,16 +207,12 @@ fn prepared(args: &VerifyArgs, spec: &TargetSpec) -> Result<Prepared, IoError> {
     prepare::hold(prepare::inspect(vec![spec.clone()], requirements)?)
 }
 
-fn options(args: &VerifyArgs, prepared: &Prepared) -> OpenOptions {
-    OpenOptions { queue_depth: args.queue_depth, ..prepared.options().clone() }
+fn options(args: &VerifyArgs, held: &Targets) -> OpenOptions {
+    OpenOptions { queue_depth: args.queue_depth, ..held.options().clone() }
 }
 
-fn open(
-    prepared: &Prepared,
-    spec: &TargetSpec,
-    options: &OpenOptions,
-) -> Result<RealTarget, IoError> {
-    let target = prepared.open(spec, options)?.real();
+fn open(held: &Targets, spec: &TargetSpec, options: &OpenOptions) -> Result<RealTarget, IoError> {
+    let target = held.target(spec)?.open(options)?.real();
     target.ok_or_else(|| IoError::Unsupported(format!("{spec} cannot be verified")))
 }
 
@@ -226,8 +222,8 @@ fn open_again(
     spec: &TargetSpec,
     promises: &Promises,
 ) -> Result<RealTarget, IoError> {
-    let prepared = prepared(args, spec)?;
-    let target = open(&prepared, spec, &options(args, &prepared))?;
+    let held = held(args, spec)?;
+    let target = open(&held, spec, &options(args, &held))?;
     match other_drive(&promises.header, &serial(&target), wwid(&target).as_deref()) {
         None => Ok(target),
         Some((expected, found)) => Err(IoError::Refused {

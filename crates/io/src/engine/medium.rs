@@ -22,6 +22,7 @@ use target::limits::fence;
 use target::{Limits, PurgeMethod, Rest};
 use target::{PurgeOption, Waiter};
 
+use crate::options::{EngineChoice, OpenOptions};
 use crate::overwrite::overwrite;
 use crate::ownership::Ownership;
 use crate::space::{punch_hole, reserve};
@@ -38,6 +39,9 @@ pub(crate) enum MediumKind {
 pub(crate) struct Medium {
     pub(crate) file: File,
     pub(crate) kind: MediumKind,
+    /// Whether it was named by the generic character device of an NVMe namespace, which asks for
+    /// passthrough.
+    pub(crate) is_generic: bool,
     pub(crate) capacity_bytes: u64,
     /// Position of the fence; no command reaches beyond.
     pub(crate) granted_bytes: u64,
@@ -99,6 +103,42 @@ impl Medium {
             ownership: Arc::clone(&self.ownership),
             first_words: Arc::default(),
             ..*self
+        })
+    }
+
+    /// A second handle for a run with these options, which may ask for less than the first.
+    pub(crate) fn for_run(&self, options: &OpenOptions) -> Result<Self, IoError> {
+        let medium = self.again()?;
+        let writable = medium.writable && options.write;
+        let rest = match &*medium.ownership {
+            Ownership::Device(claim) if writable => RestSwitch::new(&medium.file, claim.report()),
+            _ => None,
+        };
+        let limits = Limits {
+            queue_depth_max: options.queue_depth,
+            transfer_bytes_max: options.transfer_bytes_max,
+            deallocate: medium.limits.deallocate && writable,
+            rest: rest.is_some(),
+            ..medium.limits
+        };
+        let (purge, clock) = (options.purge, MonotonicClock::start());
+        Ok(Self { limits, writable, purge, clock, rest, ..medium })
+    }
+
+    /// The engine for commands of the requested kind.
+    ///
+    /// # Errors
+    /// [`IoError::Usage`] for an engine that sends no commands past the block layer to a generic device.
+    pub(crate) fn engine(&self, asked: EngineChoice) -> Result<EngineChoice, IoError> {
+        if !self.is_generic {
+            return Ok(asked);
+        }
+        asked.past_the_block_layer().ok_or_else(|| {
+            IoError::Usage(format!(
+                "{} is for commands past the block layer, which the engine {asked} does not send; name \
+                 the block device, or drop --engine",
+                self.identity.spec
+            ))
         })
     }
 

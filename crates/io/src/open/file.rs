@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use base::Bytes;
 use device::describe::kernel::Tables;
-use device::describe::signature::Signature;
 use device::guard::file as somebodys;
 use device::guard::file::FileClaim;
 use device::host::clock::MonotonicClock;
@@ -19,16 +18,10 @@ use device::host::shell::quoted_path;
 use device::host::sysfs::{DeviceNumber, System};
 use rustix::fs::{AtFlags, CWD, FlockOperation, OFlags};
 use rustix::io::Errno;
-use target::Ages;
-use target::IoError;
-use target::Limits;
-use target::TargetSpec;
-use target::{Identity, TargetKind};
+use target::{Identity, IoError, Limits, TargetSpec};
 
-use super::described::{Described, bare_identity, confirmation, engine_limits};
 use super::direct::{Access, go_direct};
-use super::hold::RealHold;
-use super::unopened::Unopened;
+use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
 use crate::engine::medium::{Medium, MediumKind};
 use crate::options::OpenOptions;
 use crate::ownership::{FileHold, Ownership};
@@ -44,7 +37,7 @@ enum Place {
 }
 
 /// An opened file before anything is known about its blocks.
-struct Opened {
+struct OpenFile {
     file: File,
     path: PathBuf,
     hold: FileHold,
@@ -52,101 +45,43 @@ struct Opened {
     warnings: Vec<String>,
 }
 
-/// A regular file by its path, existing or future.
-pub(super) struct RegularFile {
-    path: PathBuf,
+/// The file as it would be opened now for a run that writes; it is opened for reading at most.
+pub(super) fn inspect(
+    spec: &TargetSpec,
+    path: &Path,
     size_bytes: Option<u64>,
-    keep: bool,
-}
-
-impl RegularFile {
-    pub(super) fn new(path: &Path, size_bytes: Option<u64>, keep: bool) -> Self {
-        Self { path: path.to_owned(), size_bytes, keep }
-    }
-
-    fn spec(&self) -> TargetSpec {
-        let Self { path, size_bytes, keep } = self;
-        TargetSpec::File { path: path.clone(), size_bytes: *size_bytes, keep: *keep }
-    }
-
-    /// Opens it up to the engine.
-    pub(super) fn hold(&self, options: &OpenOptions) -> Result<RealHold, IoError> {
-        options.check(&self.path.display().to_string())?;
-        Ok(RealHold::new(open(self, options)?, false))
-    }
-}
-
-impl Unopened for RegularFile {
-    fn describe(&self) -> Result<Described, IoError> {
-        let found = look_at_file(&self.path, self.size_bytes)?;
-        let mut identity = bare_identity(&self.spec(), found.capacity_bytes);
-        identity.serial = Some(found.path.display().to_string());
-        let needs = || confirmation(&quoted_path(&self.path), !found.signatures.is_empty());
-        Ok(Described {
-            purge_options: device::purge::file_options(true),
-            is_new: !found.exists,
-            needs: found.exists.then(needs),
-            ..Described::harmless(identity, engine_limits())
-        })
-    }
-
-    /// Every check of [`open`] for a run that writes; the file is opened for reading only, and none is created.
-    fn dry_run(&self, options: &OpenOptions) -> Result<(), IoError> {
-        dry_run(&self.path, self.size_bytes, options)
-    }
-
-    fn is_named_by(&self, word: &str) -> bool {
-        is_named_by(&self.path, word)
-    }
-}
-
-fn open(target: &RegularFile, options: &OpenOptions) -> Result<Medium, IoError> {
-    let RegularFile { path, size_bytes, keep } = target;
-    let mut opened = match (locate(path)?, options.write) {
-        (Place::Existing(found), true) => overwrite(found, *size_bytes, options)?,
-        (Place::Existing(found), false) => read_only(found, *size_bytes)?,
-        (Place::New(wanted), true) => create(path, wanted, *size_bytes)?,
-        (Place::New(wanted), false) => return Err(nothing_to_read(&wanted)),
-    };
-    if *keep {
-        opened.hold.keep();
-    }
-    medium(opened, target.spec().to_string(), path, options)
-}
-
-/// A file target as it would be opened now for a run that writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileFound {
-    /// Its path with all symbolic links resolved.
-    pub path: PathBuf,
-    /// Whether the file exists, so that its content would be lost.
-    pub exists: bool,
-    /// Bytes that the target would have.
-    pub capacity_bytes: u64,
-    /// Its recognised contents; empty for a new file or one that cannot be read.
-    pub signatures: Vec<Signature>,
-}
-
-/// Inspects a file target, opened for reading at most; arguments as those of [`super::open_file`].
-///
-/// # Errors
-/// [`IoError::Usage`] if there can be no such target.
-pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, IoError> {
-    let mut signatures = Vec::new();
-    let (exists, path, capacity_bytes) = match locate(path)? {
-        Place::New(wanted) => (false, wanted, needed_size(path, size_bytes)?),
+) -> Result<Inspected, IoError> {
+    let (found, capacity_bytes, needs) = match locate(path)? {
+        Place::New(wanted) => (wanted, needed_size(path, size_bytes)?, None),
         Place::Existing(found) => {
             let size_bytes = size_bytes.unwrap_or(whole_steps(examined(&found)?.len()));
-            let marks = open_existing(&found, false).map(|file| somebodys::signatures(&file));
-            signatures = marks.ok().and_then(Result::ok).unwrap_or_default();
-            (true, found, size_bytes)
+            let file = open_existing(&found, false).ok();
+            let marks = file.and_then(|file| somebodys::signatures(&file).ok());
+            let has_contents = marks.is_some_and(|marks| !marks.is_empty());
+            (found, size_bytes, Some(confirmation(&quoted_path(path), has_contents)))
         }
     };
-    check_size(&path, capacity_bytes)?;
-    Ok(FileFound { path, exists, capacity_bytes, signatures })
+    check_size(&found, capacity_bytes)?;
+    let mut identity = bare_identity(spec, capacity_bytes);
+    identity.serial = Some(found.display().to_string());
+    Ok(Inspected {
+        purge_options: device::purge::file_options(true),
+        is_new: needs.is_none(),
+        needs,
+        ..Inspected::harmless(spec, identity, engine_limits())
+    })
 }
 
-fn dry_run(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Result<(), IoError> {
+/// Every check of [`hold`]; the file is opened for reading only, and none is created.
+pub(super) fn dry_run(
+    spec: &TargetSpec,
+    path: &Path,
+    size_bytes: Option<u64>,
+    options: &OpenOptions,
+) -> Result<(), IoError> {
+    if !options.write {
+        return hold(spec, path, size_bytes, false, options).map(drop);
+    }
     match locate(path)? {
         Place::New(wanted) => {
             let size_bytes = needed_size(path, size_bytes)?;
@@ -163,8 +98,29 @@ fn dry_run(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Resul
     }
 }
 
+/// Opens or creates the file, up to the engine.
+pub(super) fn hold(
+    spec: &TargetSpec,
+    path: &Path,
+    size_bytes: Option<u64>,
+    keep: bool,
+    options: &OpenOptions,
+) -> Result<Medium, IoError> {
+    options.check(&path.display().to_string())?;
+    let mut opened = match (locate(path)?, options.write) {
+        (Place::Existing(found), true) => overwrite(found, size_bytes, options)?,
+        (Place::Existing(found), false) => read_only(found, size_bytes)?,
+        (Place::New(wanted), true) => create(path, wanted, size_bytes)?,
+        (Place::New(wanted), false) => return Err(nothing_to_read(&wanted)),
+    };
+    if keep {
+        opened.hold.keep();
+    }
+    medium(opened, spec, path, options)
+}
+
 /// Whether a word given with `--erase` names the file that `path` leads to, or would create.
-fn is_named_by(path: &Path, word: &str) -> bool {
+pub(super) fn is_named_by(path: &Path, word: &str) -> bool {
     let place = |path: &Path| fs::canonicalize(path).ok().or_else(|| resolve_new(path).ok());
     let word = Path::new(word);
     match (inode(path), inode(word)) {
@@ -279,7 +235,7 @@ const fn whole_steps(len_bytes: u64) -> u64 {
     len_bytes - len_bytes % SIZE_STEP_BYTES
 }
 
-fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
+fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, IoError> {
     let size_bytes = needed_size(typed, size_bytes)?;
     check_size(&path, size_bytes)?;
     check_space(&path, size_bytes, 0)?;
@@ -296,7 +252,7 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
     let mut hold = FileHold::new(path.clone(), &metadata(&file, &path)?, true);
     hold.claim(FileClaim::take(&file, &path)?);
     let warnings = allocate(&file, &path, size_bytes)?;
-    Ok(Opened { file, path, hold, capacity_bytes: size_bytes, warnings })
+    Ok(OpenFile { file, path, hold, capacity_bytes: size_bytes, warnings })
 }
 
 /// Opens an existing file that the user named with `--erase`, and locks it.
@@ -337,7 +293,7 @@ fn overwrite(
     path: PathBuf,
     size_bytes: Option<u64>,
     options: &OpenOptions,
-) -> Result<Opened, IoError> {
+) -> Result<OpenFile, IoError> {
     let (file, claim, capacity_bytes) = lend(&path, size_bytes, options, true)?;
     let found = metadata(&file, &path)?;
     let warnings =
@@ -346,10 +302,10 @@ fn overwrite(
     // A check that may still refuse the run must find the file unchanged.
     hold.claim(claim);
     hold.fit_later(Fit { capacity_bytes, resize: size_bytes.is_some() });
-    Ok(Opened { file, path, hold, capacity_bytes, warnings })
+    Ok(OpenFile { file, path, hold, capacity_bytes, warnings })
 }
 
-fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
+fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, IoError> {
     let file = open_existing(&path, false)?;
     let found = metadata(&file, &path)?;
     lock(&file, &path)?;
@@ -364,7 +320,7 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> 
         )));
     }
     let hold = FileHold::new(path.clone(), &found, false);
-    Ok(Opened { file, path, hold, capacity_bytes, warnings: Vec::new() })
+    Ok(OpenFile { file, path, hold, capacity_bytes, warnings: Vec::new() })
 }
 
 /// An existing file is overwritten only if the user named it, by any path. Returns device and inode
@@ -461,8 +417,8 @@ fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoEr
 }
 
 fn medium(
-    mut opened: Opened,
-    spec: String,
+    mut opened: OpenFile,
+    spec: &TargetSpec,
     typed: &Path,
     options: &OpenOptions,
 ) -> Result<Medium, IoError> {
@@ -478,37 +434,27 @@ fn medium(
             (format!("buffered ({reason})"), 512)
         }
     };
-    let deallocate = options.write && can_punch(&opened)?;
     let limits = Limits {
         logical_block_bytes,
         physical_block_bytes: logical_block_bytes.max(4096),
         transfer_bytes_max: options.transfer_bytes_max,
         queue_depth_max: options.queue_depth,
-        deallocate,
-        rest: false,
-        energy: false,
-        compresses: false,
-        ages: Ages::NOT_AT_ALL,
-        placement_handles: 1,
+        deallocate: options.write && can_punch(&opened)?,
+        ..Limits::BARE
     };
     let system = System::live();
     let on = opened.file.metadata().ok().map(|found| DeviceNumber::from_raw(found.dev()));
     let identity = Identity {
-        kind: TargetKind::File,
         name: typed.display().to_string(),
-        spec,
         serial: Some(opened.path.display().to_string()),
-        firmware: None,
-        capacity_bytes: opened.capacity_bytes,
-        raw_bytes: None,
-        log_bytes: None,
         engine,
-        facts: base::Facts::default(),
         details: on.map_or_else(BTreeMap::new, |on| details(&system, on)),
+        ..bare_identity(spec, opened.capacity_bytes)
     };
     Ok(Medium {
         file: opened.file,
         kind: MediumKind::File,
+        is_generic: false,
         capacity_bytes: opened.capacity_bytes,
         granted_bytes: opened.capacity_bytes,
         limits,
@@ -539,7 +485,7 @@ fn details(system: &System, on: DeviceNumber) -> BTreeMap<String, String> {
 }
 
 /// Tried beyond the end of the file, where nothing is lost: the run may still be refused.
-fn can_punch(opened: &Opened) -> Result<bool, IoError> {
+fn can_punch(opened: &OpenFile) -> Result<bool, IoError> {
     let len_bytes = metadata(&opened.file, &opened.path)?.len();
     let beyond = len_bytes.max(opened.capacity_bytes).checked_next_multiple_of(SIZE_STEP_BYTES);
     Ok(beyond.is_some_and(|end| punch_hole(&opened.file, end, SIZE_STEP_BYTES).is_ok()))

@@ -60,8 +60,7 @@ impl<'a> Bench<'a> {
         limits: Limits,
         (stop, ended): (&'a AtomicBool, &'a (dyn Fn(usize) + Sync)),
     ) -> Result<Self, RunError> {
-        let (capacity_bytes, memory_bytes) =
-            described(&base.target(Some(scale), &Settings::new()))?;
+        let (capacity_bytes, memory_bytes) = size_of(&base.target(Some(scale), &Settings::new()))?;
         let demand = Demand { is_simulated: true, memory_bytes, length: 1, batch: 0 };
         let (fixed, noise, known) = (Settings::new(), Noise::default(), HashMap::new());
         Ok(Self {
@@ -147,8 +146,7 @@ impl<'a> Bench<'a> {
         let mut wanted = Vec::new();
         for settings in candidates {
             let target = self.base.target(run.scale, settings);
-            let (of_base, memory_bytes) =
-                described(&self.base.target(run.scale, &Settings::new()))?;
+            let (of_base, memory_bytes) = size_of(&self.base.target(run.scale, &Settings::new()))?;
             self.demand.memory_bytes = self.demand.memory_bytes.max(memory_bytes);
             wanted.push(run.request(&target, size(&target, of_base), self.seed));
         }
@@ -185,11 +183,11 @@ impl<'a> Bench<'a> {
 /// The size of a simulated drive, whose dies and blocks change it a little, or that of the base model for one that
 /// cannot be: the simulation tells why.
 fn size(target: &str, of_base: u64) -> u64 {
-    described(target).map_or(of_base, |(capacity_bytes, _)| capacity_bytes)
+    size_of(target).map_or(of_base, |(capacity_bytes, _)| capacity_bytes)
 }
 
 /// The size of a simulated drive, and the memory that it takes, in bytes.
-fn described(target: &str) -> Result<(u64, u64), RunError> {
-    let described = io::open::describe(&target.parse()?, &OpenOptions::default())?;
-    Ok((described.identity.capacity_bytes, described.memory_bytes))
+fn size_of(target: &str) -> Result<(u64, u64), RunError> {
+    let inspected = io::open::inspect(&target.parse()?, &OpenOptions::default())?;
+    Ok((inspected.identity.capacity_bytes, inspected.memory_bytes))
 }

@@ -16,7 +16,7 @@ use session::request::span;
 use crate::args::repeat::AboutArgs;
 use crate::args::{CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, RunArgs};
 use crate::job::{Job, Origin, Task, carry_out};
-use crate::prepare::{self, Inspected};
+use crate::prepare::{self, Inspection};
 use crate::request::{self, command};
 use crate::ui::out::talk;
 
@@ -57,11 +57,11 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     let mut said = first.stored.args.clone();
     // A word for a target on which nothing is left to do is no stray one.
     said.execution.erase.retain(|word| is_named(&open, word) || !is_named(&complete, word));
-    let inspected = prepare::inspect(specs(&open), prepare::of_test(&said))?;
-    tell_targets(&inspected, &dir);
-    let tasks = recorded.iter().map(|task| task.task(&said, &inspected));
+    let inspection = prepare::inspect(specs(&open), prepare::of_test(&said))?;
+    tell_targets(&inspection, &dir);
+    let tasks = recorded.iter().map(|task| task.task(&said, &inspection));
     let tasks = tasks.collect::<Result<Vec<_>, RunError>>()?;
-    carry_out(&said, &tasks, &prepare::hold(inspected)?)
+    carry_out(&said, &tasks, &prepare::hold(inspection)?)
 }
 
 /// A run of the continued call.
@@ -77,17 +77,17 @@ impl RecordedRun {
     }
 
     /// The task of the run; an error if the earlier run cannot be continued.
-    fn task(&self, said: &RunArgs, inspected: &Inspected) -> Result<Task, RunError> {
+    fn task(&self, said: &RunArgs, inspection: &Inspection) -> Result<Task, RunError> {
         let (StoredRequest { spec, span, .. }, origin) = (&self.stored, self.origin.clone());
         if let Some(earlier) = origin.earlier.clone().filter(|_| !self.is_open()) {
             return Ok(Task::Complete(Box::new(earlier)));
         }
-        let described = inspected.described(spec)?;
+        let inspected = inspection.target(spec)?;
         let request =
             run::Request { resume: origin.earlier.clone(), ..request::of_test(&said.test, *span) };
-        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-        run::session::check_continuation(&request, &plan, &described.identity)?;
-        Ok(Task::Open(Job::new(spec.clone(), *span, &plan, described), Box::new(origin)))
+        let plan = run::session::plan(&request, &inspected.identity, &inspected.limits)?;
+        run::session::check_continuation(&request, &plan, &inspected.identity)?;
+        Ok(Task::Open(Job::new(*span, &plan, inspected), Box::new(origin)))
     }
 }
 
@@ -133,10 +133,10 @@ fn is_named(tasks: &[&RecordedRun], word: &str) -> bool {
 }
 
 /// Nobody typed these targets in this call, so they are printed even with `--quiet`.
-fn tell_targets(inspected: &Inspected, dir: &Path) {
-    for target in inspected.targets() {
+fn tell_targets(inspection: &Inspection, dir: &Path) {
+    for target in inspection.targets() {
         if !target.spec.kind().is_simulated() {
-            let (run_json, name) = (dir.join("run.json"), target.described.name());
+            let (run_json, name) = (dir.join("run.json"), target.name());
             talk!("{} names the target: {name}", run_json.display());
         }
     }

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use device::host::memory;
-use target::{Ages, Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
+use target::{Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
 
 use crate::options::{self, OpenOptions};
 
 /// Default limit for the length of a command on a file or block device.
 const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 
-/// The facts about a target that are known without changing it.
+/// A target with the facts that are known without changing it.
 #[derive(Debug)]
-pub struct Described {
+pub struct Inspected {
+    /// Its target string.
+    pub spec: TargetSpec,
     /// Its identity.
     pub identity: Identity,
     /// Its limits.
@@ -31,10 +33,11 @@ pub struct Described {
     pub needs: Option<String>,
 }
 
-impl Described {
+impl Inspected {
     /// A target without objections, which needs no permission.
-    pub(super) fn harmless(identity: Identity, limits: Limits) -> Self {
+    pub(super) fn harmless(spec: &TargetSpec, identity: Identity, limits: Limits) -> Self {
         Self {
+            spec: spec.clone(),
             identity,
             limits,
             memory_bytes: 0,
@@ -46,7 +49,7 @@ impl Described {
         }
     }
 
-    /// Adds every objection to opening it with these options; `first` is the error of a dry run.
+    /// Adds every objection to opening it with these options; `first` is that of a dry run.
     pub(super) fn object(&mut self, first: Option<IoError>, options: &OpenOptions) {
         // Readers may share the device.
         let mut in_use = std::mem::take(&mut self.obstacles);
@@ -109,15 +112,8 @@ pub(super) fn bare_identity(spec: &TargetSpec, capacity_bytes: u64) -> Identity 
 /// The limits of the real engines, as opened by a run.
 pub(super) fn engine_limits() -> Limits {
     Limits {
-        logical_block_bytes: 512,
-        physical_block_bytes: 4096,
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: options::QUEUE_DEPTH_MAX,
-        deallocate: true,
-        rest: false,
-        energy: false,
-        compresses: false,
-        ages: Ages::NOT_AT_ALL,
-        placement_handles: 1,
+        ..Limits::BARE
     }
 }

@@ -34,7 +34,7 @@ impl Files {
         texts: &[String],
         erase: &[String],
         engine: EngineChoice,
-    ) -> Result<Prepared, IoError> {
+    ) -> Result<Targets, IoError> {
         let requirements = Requirements { write: true, erase, engine, ..Requirements::READ };
         let held = inspect(parse(texts).unwrap(), requirements)?.hold();
         for path in &self.words {
