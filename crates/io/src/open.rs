@@ -180,8 +180,8 @@ impl Opened {
 ///
 /// A file that does not exist is created with all its blocks allocated. It is removed when the
 /// target is dropped unless `keep` is set and it has passed
-/// [`target::capability::Guarded::confirm_identity`]. An existing file keeps size and content until
-/// [`target::capability::Guarded::confirm_identity`] or the purge. A caller that writes calls the
+/// [`target::Target::confirm_identity`]. An existing file keeps size and content until
+/// [`target::Target::confirm_identity`] or the purge. A caller that writes calls the
 /// former first, once nothing can refuse the run any more.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use device::guard::Claim;
 use device::guard::file::FileClaim;
 use target::IoError;
-use target::capability::UseProbe;
+use target::UseProbe;
 
 use crate::space::Fit;
 

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use base::{Completion, Nanos, Op};
-use target::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, ReadBack, Sleep, Telemetry, UseProbe,
-};
+use target::UseProbe;
 use target::health::HealthProbe;
 use target::purge;
 use target::{
@@ -209,9 +207,7 @@ impl Target for RealTarget {
     fn idle_until(&mut self, t: Nanos) {
         self.medium.clock.sleep_until(t);
     }
-}
 
-impl Lanes for RealTarget {
     fn lanes(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
         (0..).zip(queue_depths).map(|(index, &depth)| self.lane(index, depth)).collect()
     }
@@ -219,9 +215,7 @@ impl Lanes for RealTarget {
     fn interrupt_processor(&self) -> Option<usize> {
         self.medium.interrupt_processor
     }
-}
 
-impl Guarded for RealTarget {
     /// Makes sure that the target is still what the user agreed to erase: same device number or
     /// inode, size and serial. The first call gives an existing file its size.
     fn confirm_identity(&self) -> Result<(), IoError> {
@@ -236,9 +230,7 @@ impl Guarded for RealTarget {
     fn confine(&mut self, span_bytes: u64) {
         self.medium.confine(span_bytes);
     }
-}
 
-impl Purge for RealTarget {
     fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.medium.purge(waiter)
     }
@@ -246,29 +238,19 @@ impl Purge for RealTarget {
     fn purge_options(&self) -> Vec<PurgeOption> {
         self.medium.purge_options()
     }
-}
 
-impl Deallocate for RealTarget {
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
         self.medium.deallocate(offset_bytes, len_bytes)
     }
-}
 
-impl Flush for RealTarget {
     fn flush(&mut self) -> Result<(), IoError> {
         self.medium.flush()
     }
-}
 
-impl Age for RealTarget {}
-
-impl Sleep for RealTarget {
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         self.medium.set_rest(rest)
     }
-}
 
-impl Diagnose for RealTarget {
     fn failure_words(&self) -> Option<String> {
         self.medium.first_words.get().cloned()
     }
@@ -276,11 +258,7 @@ impl Diagnose for RealTarget {
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         self.medium.health_probe()
     }
-}
 
-impl Telemetry for RealTarget {}
-
-impl ReadBack for RealTarget {
     fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
         on_engine!(self, engine => engine.read_bytes(tag, len_bytes))
     }

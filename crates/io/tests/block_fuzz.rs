@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use base::{OpKind, Rng};
 use io::{OpenOptions, open_block};
 use target::IoError;
-use target::capability::{Deallocate, Guarded as _};
+use target::Target;
 
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{op, writing};
@@ -112,7 +112,7 @@ fn erase_words(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Vec<String> {
 }
 
 /// Commands without any discipline: anywhere on the device and behind it, of any length.
-fn misbehave(rng: &mut Rng, target: &mut impl Deallocate) {
+fn misbehave(rng: &mut Rng, target: &mut impl Target) {
     for tag in 0..8 {
         let kind = [OpKind::Write, OpKind::Deallocate, OpKind::Write][rng.below(3) as usize];
         let offset = rng.below(2 * SIZE_BYTES / 512) * 512 + rng.below(2) * rng.below(600);

@@ -11,10 +11,6 @@ use base::{OpKind, Status};
 use device::guard::inspect;
 use io::buffer::read_stamp;
 use io::{EngineChoice, OpenOptions, RealTarget, open_block, open_file};
-use target::capability::Deallocate as _;
-use target::capability::Guarded as _;
-use target::capability::Purge as _;
-use target::capability::ReadBack as _;
 use target::{IoError, Patient, PurgeMethod, Target};
 
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};

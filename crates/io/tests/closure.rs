@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use device::guard::inspect;
 use io::{OpenOptions, RealTarget, open_block, open_file};
 use target::IoError;
-use target::capability::Guarded as _;
+use target::Target as _;
 
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::writing;

@@ -9,9 +9,7 @@ use std::path::Path;
 use base::OpKind;
 use io::open::{check_apart, inspect};
 use io::{EngineChoice, OpenOptions, RealTarget, open_file};
-use target::capability::Deallocate as _;
-use target::capability::Guarded as _;
-use target::capability::Purge as _;
+use target::Target as _;
 use target::{IoError, Patient, PurgeMethod, Waiter};
 
 use support::{errno, op, writing};

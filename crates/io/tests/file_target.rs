@@ -8,11 +8,6 @@ use std::path::Path;
 use base::{Op, OpKind, Rng, Status};
 use io::buffer::read_stamp;
 use io::{EngineChoice, OpenOptions, Polling, RealTarget, open_file};
-use target::capability::Deallocate as _;
-use target::capability::Flush as _;
-use target::capability::Guarded as _;
-use target::capability::Purge as _;
-use target::capability::ReadBack as _;
 use target::{IoError, Patient, PurgeMethod, Target, TargetSpec};
 
 use support::{errno, op, run, run_ok, writing};

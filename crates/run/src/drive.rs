@@ -15,7 +15,7 @@ use device::host::clock::thread_ns;
 use load::Generator;
 use result::store::ios::NO_JOB;
 use target::IoError;
-use target::capability::Telemetry;
+use target::Target;
 
 use crate::recorder::Recorder;
 
@@ -39,7 +39,7 @@ pub(crate) const WATCH: Nanos = Nanos(0);
 /// # Errors
 /// If the target as a whole is lost. The recorded part stays in `recorder`, and outstanding
 /// commands are in its latencies with their time so far.
-pub fn drive<T: Telemetry>(
+pub fn drive<T: Target>(
     target: &mut T,
     generator: &mut Generator,
     deadline: Option<Nanos>,
@@ -58,7 +58,7 @@ pub fn drive<T: Telemetry>(
 }
 
 /// The loop.
-fn keep_busy<T: Telemetry>(
+fn keep_busy<T: Target>(
     target: &mut T,
     queue: &mut Queue<'_>,
     deadline: Option<Nanos>,

@@ -11,7 +11,6 @@ pub mod promises;
 pub mod writer;
 
 use base::{Completion, Data, Op, OpKind, Status};
-use target::capability::Diagnose;
 use target::{IoError, Limits, Target};
 
 use crate::error::{RunError, command_failed};
@@ -136,7 +135,7 @@ struct Ended {
 
 impl Ended {
     /// The error of a failed command.
-    fn require_ok(&self, target: &impl Diagnose) -> Result<(), RunError> {
+    fn require_ok(&self, target: &impl Target) -> Result<(), RunError> {
         match self.status {
             Status::Failed { errno } => {
                 Err(RunError::Target(command_failed(&self.op, errno, target.failure_words())))

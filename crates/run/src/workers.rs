@@ -13,7 +13,7 @@ use std::time::Duration;
 use device::host::affinity;
 use load::Generator;
 use result::rows::SecondRow;
-use target::{IoError, Testable};
+use target::{IoError, Target};
 
 use crate::drive::{End, drive};
 use crate::error::RunError;
@@ -91,7 +91,7 @@ impl Workers {
 
     /// The processor on which the only thread stays while it issues single commands to `target`, or
     /// `None` if it is not kept on one.
-    pub(crate) fn home_processor(self, target: &impl Testable) -> Option<usize> {
+    pub(crate) fn home_processor(self, target: &impl Target) -> Option<usize> {
         let is_near = self.count == 1 && self.placement == Placement::Near;
         let home = target.interrupt_processor().filter(|_| is_near)?;
         affinity::allowed_cpus().contains(&home).then_some(home)
@@ -120,7 +120,7 @@ pub type Second = (SecondRow, u64);
 /// # Errors
 /// If the target cannot be driven by several threads, a thread cannot be kept on a processor, or
 /// the target as a whole is lost.
-pub fn drive_workers<T: Testable>(
+pub fn drive_workers<T: Target>(
     target: &mut T,
     generators: Vec<Generator>,
     pin: bool,
@@ -184,7 +184,7 @@ impl Ended {
     }
 }
 
-impl<T: Testable> Worker<T> {
+impl<T: Target> Worker<T> {
     /// Drives until the end; an early end stops the others, too.
     fn run(mut self, stop: &AtomicBool) -> Ended {
         let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));

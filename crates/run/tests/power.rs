@@ -12,7 +12,7 @@ use result::rows::SecondRow;
 use result::schema::RunStatus;
 use result::store::RunDir;
 use run::{Outcome, Request, RunError};
-use target::Testable;
+use target::Target;
 use target::null::NullTarget;
 use target::scripted::{Reply, ScriptedTarget};
 
@@ -20,7 +20,7 @@ use common::{metric, request, run_quietly, simulated};
 
 const SHORT: &str = "settle=2s rest=5s time=10s random_span=256MiB";
 
-fn run_power<T: Testable>(
+fn run_power<T: Target>(
     target: &mut T,
     library: &Path,
     settings: &str,
@@ -28,7 +28,7 @@ fn run_power<T: Testable>(
     run_metered(target, library, settings, None)
 }
 
-fn run_metered<T: Testable>(
+fn run_metered<T: Target>(
     target: &mut T,
     library: &Path,
     settings: &str,

@@ -8,7 +8,7 @@ use io::engine::sim::SimTarget;
 use result::schema::RunStatus;
 use run::{Outcome, RunError};
 use target::null::NullTarget;
-use target::{IoError, Testable};
+use target::{IoError, Target};
 use tempfile::TempDir;
 
 use common::{metric, request, run_quietly, settings, simulated, test};
@@ -19,7 +19,7 @@ fn small_drive(keys: &[(&str, &str)]) -> SimTarget {
 }
 
 /// Runs the test; settings are `key=value` with spaces between.
-fn retention<T: Testable>(
+fn retention<T: Target>(
     target: &mut T,
     library: &TempDir,
     text: &str,

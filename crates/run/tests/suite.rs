@@ -11,7 +11,7 @@ use result::schema::{RunStatus, VerdictOutcome};
 use result::store::RunDir;
 use run::{Outcome, RunError};
 use target::scripted::{Event as Asked, Reply, ScriptedTarget};
-use target::{IoError, Testable};
+use target::{IoError, Target};
 
 use common::{metric, request, run_quietly, simulated};
 
@@ -19,7 +19,7 @@ const MIB: u64 = 1 << 20;
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
 
 /// Runs a test of this name; settings are `key=value` with spaces between.
-fn run_test<T: Testable>(
+fn run_test<T: Target>(
     target: &mut T,
     library: &Path,
     test: &str,

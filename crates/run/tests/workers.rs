@@ -12,13 +12,9 @@ use run::drive::End;
 use run::recorder::Recorder;
 use run::workers::drive_workers;
 use run::{Event, Placement, Request, Test, Workers};
-use target::Target as _;
-use target::capability::Flush as _;
-use target::capability::Guarded as _;
-use target::capability::Lanes as _;
 use target::null::NullTarget;
 use target::scripted::{Reply, ScriptedTarget};
-use target::{IoError, Testable};
+use target::{IoError, Target};
 
 mod common;
 
@@ -32,7 +28,7 @@ fn workload(queue_depth: u32) -> Workload {
 
 /// Drives `target` with `workers` threads and checks all sums that do not depend on their number.
 fn run(
-    target: &mut impl Testable,
+    target: &mut impl Target,
     workload: &Workload,
     workers: u32,
     length: Option<Nanos>,

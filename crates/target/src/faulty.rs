@@ -10,9 +10,7 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status, TelemetryRow};
 
-use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry, UseProbe,
-};
+use crate::UseProbe;
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::limits::Limits;
@@ -170,11 +168,7 @@ impl<T: Target> Target for FaultyTarget<T> {
     fn idle_until(&mut self, t: Nanos) {
         self.inner.idle_until(t);
     }
-}
 
-impl<T: Lanes> Lanes for FaultyTarget<T> {}
-
-impl<T: Guarded> Guarded for FaultyTarget<T> {
     fn confirm_identity(&self) -> Result<(), IoError> {
         self.inner.confirm_identity()
     }
@@ -182,33 +176,19 @@ impl<T: Guarded> Guarded for FaultyTarget<T> {
     fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
         self.inner.use_probe()
     }
-}
 
-impl<T: Purge> Purge for FaultyTarget<T> {
     fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.inner.purge(waiter)
     }
-}
 
-impl<T: Deallocate> Deallocate for FaultyTarget<T> {
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
         self.inner.deallocate(offset_bytes, len_bytes)
     }
-}
 
-impl<T: Flush> Flush for FaultyTarget<T> {
     fn flush(&mut self) -> Result<(), IoError> {
         self.inner.flush()
     }
-}
 
-impl<T: Sleep> Sleep for FaultyTarget<T> {}
-
-impl<T: Age> Age for FaultyTarget<T> {}
-
-impl<T: Diagnose> Diagnose for FaultyTarget<T> {}
-
-impl<T: Telemetry> Telemetry for FaultyTarget<T> {
     fn telemetry_start(&mut self, interval: Nanos) {
         self.inner.telemetry_start(interval);
     }

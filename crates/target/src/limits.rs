@@ -23,7 +23,7 @@ pub struct Limits {
     pub energy: bool,
     /// Whether the controller is known to compress the data it stores.
     pub compresses: bool,
-    /// The parts of a past that have an effect, if [`Age::age`](crate::capability::Age::age) gives it one.
+    /// The parts of a past that have an effect, if [`Target::age`](crate::Target::age) gives it one.
     pub ages: Ages,
     /// Placement handles that a write may name; 1 if the target does not keep data apart.
     pub placement_handles: u32,

@@ -4,9 +4,6 @@
 
 use base::{Completion, Nanos, Op, OpKind, Status};
 
-use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
-};
 use crate::clock::Clock;
 use crate::contract::Target;
 use crate::error::IoError;
@@ -86,42 +83,24 @@ impl<C: Clock> Target for NullTarget<C> {
     fn idle_until(&mut self, t: Nanos) {
         self.clock.sleep_until(t);
     }
-}
 
-impl<C: Clock> Lanes for NullTarget<C> {
     fn lanes(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
         let lane = || Self::new(self.capacity_bytes, self.clock.clone());
         Ok(queue_depths.iter().map(|_| lane()).collect())
     }
-}
 
-impl<C: Clock> Guarded for NullTarget<C> {}
-
-impl<C: Clock> Purge for NullTarget<C> {
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         Ok(PurgeMethod::None)
     }
-}
 
-impl<C: Clock> Deallocate for NullTarget<C> {
     fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), IoError> {
         Ok(())
     }
-}
 
-impl<C: Clock> Flush for NullTarget<C> {
     fn flush(&mut self) -> Result<(), IoError> {
         Ok(())
     }
 }
-
-impl<C: Clock> Sleep for NullTarget<C> {}
-
-impl<C: Clock> Age for NullTarget<C> {}
-
-impl<C: Clock> Diagnose for NullTarget<C> {}
-
-impl<C: Clock> Telemetry for NullTarget<C> {}
 
 #[inline]
 fn admit(op: &Op, capacity_bytes: u64) -> Status {

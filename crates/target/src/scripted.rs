@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status};
 
-use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry, UseProbe,
-};
+use crate::UseProbe;
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::health::HealthProbe;
@@ -62,7 +60,7 @@ pub struct ScriptedTarget {
     capacity_bytes: u64,
     /// Result of [`Target::limits`]; change it to test how a caller adapts.
     pub limits: Limits,
-    /// Result of [`Guarded::use_probe`].
+    /// Result of [`Target::use_probe`].
     pub uses: Option<Arc<dyn UseProbe>>,
     /// Result of [`Target::health_probe`].
     pub health: Option<Arc<dyn HealthProbe>>,
@@ -224,52 +222,34 @@ impl Target for ScriptedTarget {
             self.now = Nanos(t.0 + self.oversleep.0);
         }
     }
-}
 
-impl Lanes for ScriptedTarget {
     fn interrupt_processor(&self) -> Option<usize> {
         self.interrupt_processor
     }
-}
 
-impl Guarded for ScriptedTarget {
     fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
         self.uses.clone()
     }
-}
 
-impl Purge for ScriptedTarget {
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.record(Event::Purged);
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
-}
 
-impl Deallocate for ScriptedTarget {
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
         self.record(Event::Deallocated { offset_bytes, len_bytes });
         Ok(())
     }
-}
 
-impl Flush for ScriptedTarget {
     fn flush(&mut self) -> Result<(), IoError> {
         self.record(Event::Flushed);
         Ok(())
     }
-}
 
-impl Sleep for ScriptedTarget {}
-
-impl Age for ScriptedTarget {}
-
-impl Diagnose for ScriptedTarget {
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         self.health.clone()
     }
 }
-
-impl Telemetry for ScriptedTarget {}
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ const IRREGULAR: [&str; 16] = [
 ];
 
 /// Names that stand; a new one is refused, and one that has gone leaves the list.
-const STANDING: [&str; 77] = [
+const STANDING: [&str; 76] = [
     "Added",
     "Agreed",
     "Asked",
@@ -36,7 +36,6 @@ const STANDING: [&str; 77] = [
     "Followed",
     "Found",
     "Gathered",
-    "Guarded",
     "Held",
     "Imported",
     "Inspected",

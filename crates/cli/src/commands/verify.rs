@@ -8,7 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ::target::capability::Guarded as _;
 use ::target::{IoError, Target, TargetSpec};
 use base::verifiable::Sector;
 use base::{Bytes, Nanos};

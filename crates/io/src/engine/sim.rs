@@ -19,9 +19,6 @@ use sim::nand::aging::past::DAY_NS;
 use sim::{Config, Drive, Model};
 use target::IoError;
 use target::Waiter;
-use target::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
-};
 use target::spec::toml_path;
 use target::{Ages, Limits, Past, PurgeMethod, Rest, Target};
 use target::{Identity, TargetKind};
@@ -417,13 +414,7 @@ impl Target for SimTarget {
     fn idle_until(&mut self, t: Nanos) {
         self.drive.run_until(t);
     }
-}
 
-impl Lanes for SimTarget {}
-
-impl Guarded for SimTarget {}
-
-impl Purge for SimTarget {
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         if self.is_part() {
             self.replace(self.config.clone());
@@ -442,9 +433,7 @@ impl Purge for SimTarget {
         }
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
-}
 
-impl Deallocate for SimTarget {
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
         if !self.limits().deallocate {
             let name = &self.description.model.name;
@@ -457,9 +446,7 @@ impl Deallocate for SimTarget {
         self.drive.deallocate(offset_bytes.div_ceil(page_bytes), end / page_bytes);
         Ok(())
     }
-}
 
-impl Flush for SimTarget {
     fn flush(&mut self) -> Result<(), IoError> {
         let op = Op {
             kind: base::OpKind::Flush,
@@ -473,18 +460,14 @@ impl Flush for SimTarget {
         self.submit(&[op]);
         self.reap(1, &mut Vec::new())
     }
-}
 
-impl Sleep for SimTarget {
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         let allowed = rest != Rest::Denied;
         self.drive.allow_rest(allowed);
         let words = if allowed { "rests by its own timers" } else { "is kept awake" };
         Ok(format!("the simulated drive {words}"))
     }
-}
 
-impl Age for SimTarget {
     fn age(&mut self, past: Past) -> Result<(), IoError> {
         past.check(&self.identity(), self.limits().ages)?;
         let retention_ns = u64::from(past.days).saturating_mul(DAY_NS);
@@ -495,11 +478,7 @@ impl Age for SimTarget {
         });
         Ok(())
     }
-}
 
-impl Diagnose for SimTarget {}
-
-impl Telemetry for SimTarget {
     fn telemetry_start(&mut self, interval: Nanos) {
         self.drive.telemetry_start(interval);
     }

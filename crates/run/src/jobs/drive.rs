@@ -7,7 +7,7 @@ use load::Generator;
 use result::rows::PhaseRows;
 use result::schema::Phase;
 use target::IoError;
-use target::capability::Telemetry;
+use target::Target;
 
 use super::running::Running;
 use super::{JobSpec, Jobs};
@@ -23,7 +23,7 @@ pub type Parts = Vec<Option<(Phase, PhaseRows)>>;
 ///
 /// # Errors
 /// If the target as a whole is lost; what was recorded stays in `recorder` and in the parts.
-pub fn drive_jobs<T: Telemetry>(
+pub fn drive_jobs<T: Target>(
     target: &mut T,
     jobs: &Jobs,
     generators: &mut [Generator],
@@ -92,7 +92,7 @@ impl<'a> Together<'a> {
     }
 
     /// The loop.
-    fn keep_busy<T: Telemetry>(
+    fn keep_busy<T: Target>(
         &mut self,
         target: &mut T,
         recorder: &mut Recorder,
@@ -171,7 +171,7 @@ impl<'a> Together<'a> {
     }
 
     /// Waits for the end of a command or the next time at which a job has something to do; returns the time.
-    fn wait<T: Telemetry>(
+    fn wait<T: Target>(
         &self,
         target: &mut T,
         is_running: bool,

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use target::capability::UseProbe;
-use target::{IoError, Testable};
+use target::UseProbe;
+use target::{IoError, Target};
 
 /// Looks for other users of a target.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Found {
 
 impl UseWatch {
     /// A watch over a target, or `None` if nobody else can use it.
-    pub(super) fn over<T: Testable>(target: &T) -> Option<Self> {
+    pub(super) fn over<T: Target>(target: &T) -> Option<Self> {
         target.use_probe().map(|probe| Self { probe, found: Mutex::default() })
     }
 

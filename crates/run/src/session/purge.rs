@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Ratio;
-use target::{IoError, PurgeMethod, Testable, Waiter};
+use target::{IoError, PurgeMethod, Target, Waiter};
 
 use super::{Control, Session};
 use crate::event::Event;
 
 impl Session {
     /// Purges with the best or the requested method, and records the available ones.
-    pub(super) fn purge<T: Testable>(
+    pub(super) fn purge<T: Target>(
         &mut self,
         target: &mut T,
         control: &mut Control<'_>,
@@ -28,7 +28,7 @@ impl Session {
     }
 
     /// Purges a simulated drive at a part of its size.
-    pub(super) fn purge_to_scale<T: Testable>(
+    pub(super) fn purge_to_scale<T: Target>(
         &mut self,
         target: &mut T,
         scale: Ratio,

@@ -16,7 +16,7 @@ use result::store::RunDir;
 use run::span::SpanRequest;
 use run::{Event, Outcome, Request, RunError};
 use target::IoError;
-use target::capability::Deallocate as _;
+use target::Target as _;
 use target::scripted::{Reply, ScriptedTarget};
 
 use common::{request, run_quietly, run_with, settings, test};

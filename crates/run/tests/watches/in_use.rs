@@ -7,7 +7,7 @@ use std::time::Duration;
 use result::schema::RunStatus;
 use run::{Event, Outcome, RunError, Test};
 use target::IoError;
-use target::capability::UseProbe;
+use target::UseProbe;
 use target::faulty::{Fault, FaultyTarget};
 use target::scripted::{Reply, ScriptedTarget};
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use target::capability::Guarded as _;
+use target::Target as _;
 
 use super::*;
 use crate::open::open_file;
