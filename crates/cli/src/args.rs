@@ -126,22 +126,6 @@ pub struct JobsArg {
     pub jobs: Option<u32>,
 }
 
-impl RunArgs {
-    /// A test with settings, as a part of a command that names the target and the library.
-    pub fn part(
-        test: Test,
-        settings: Vec<(String, String)>,
-        common: CommonArgs,
-        execution: ExecutionArgs,
-    ) -> Self {
-        let (targets, spare, span) = (Vec::new(), Vec::new(), None);
-        let (quick, workload) = (false, None);
-        let test = TestArgs { test, targets, spare, span, settings, quick, workload, common };
-        let repeat = repeat::RepeatArgs::default();
-        Self { test, execution, read_only: false, jobs: JobsArg::default(), repeat }
-    }
-}
-
 /// Engine and threads for real targets.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(args = former())]

@@ -1,7 +1,5 @@
 //! The cost of a run before it begins: bytes written, time, and the method of its purge.
 
-mod effort;
-
 use ::target::PurgeMethod;
 use base::Nanos;
 use io::open::Inspected;
@@ -12,8 +10,6 @@ use run::session::Plan;
 use run::suite::{Action, PhaseSpec, Step};
 
 use crate::ui::table::bytes;
-
-pub use effort::effort;
 
 /// The assumed fill rate, which is unknown before the run; the output says that it is an estimate.
 const ASSUMED_FILL_BYTES_PER_S: u64 = 400_000_000;

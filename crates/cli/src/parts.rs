@@ -3,30 +3,26 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use ::target::{Identity, TargetSpec};
-use device::meter::MeterSpec;
 use io::open::Inspected;
-use result::schema::{self, Run, RunStatus};
+use result::schema::{Request, Run, RunStatus, Setting};
 use result::store::{self, RunDir};
 use run::suite::{QUICK_SPAN, Review, ReviewEntry};
 use run::{Outcome, RunError, SpanRequest, Test};
+use session::job::{Job, Origin, plan};
+use session::pool::Limits;
 
-use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
+use crate::args::{SuiteArgs, TestSetting};
 use crate::cost::{self, Cost};
-use crate::job::{self, Call, Job, Origin, RunResult, one_of};
-use crate::prepare::{Inspection, Targets};
+use crate::job::{self, Call, RunResult};
+use crate::prepare::Inspection;
 use crate::quick::fitting;
 use crate::request;
-use crate::ui::progress::Progress;
-use session::pool::Limits;
 
 /// One run of a suite.
 pub struct Part {
-    /// Its arguments.
-    pub args: RunArgs,
-    /// Its target and span.
+    /// Its request, planned on its target.
     pub job: Job,
     /// Its cost.
     pub cost: Cost,
@@ -36,49 +32,20 @@ pub struct Part {
     model: Option<String>,
 }
 
-impl Part {
-    /// Its request.
-    pub fn request(&self) -> schema::Request {
-        request::of(&self.args, &self.job.spec, self.job.span)
-    }
-
-    /// Does the run; `left_out` are the omissions of its suite.
-    fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> RunResult {
-        let Surroundings { held, interrupted, progress, .. } = *around;
-        let call = Call { args: &self.args, held, interrupted, progress };
-        let origin =
-            Origin { left_out: left_out.to_owned(), ..Origin::of(&self.args, self.request()) };
-        one_of(&call, &self.job, &origin)
-    }
-}
-
-/// The common surroundings of all parts.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    /// Their targets.
-    pub held: &'a Targets,
-    /// The stop button.
-    pub interrupted: &'a AtomicBool,
-    /// Their progress lines.
-    pub progress: &'a Progress,
-    /// Their limits together.
-    pub limits: Limits,
-}
-
 /// Does every part that is not complete; `None` for those that did not begin.
 pub fn carry_out(
     parts: &[Part],
     completed: &EarlierRuns,
-    left_out: &[String],
-    around: Surroundings<'_>,
+    origin: &Origin,
+    limits: Limits,
+    call: &Call<'_>,
 ) -> Vec<Option<RunResult>> {
     let reused = |part| completed.of(part).map(|dir| Ok(Outcome::of(dir)));
     let mut done: Vec<Option<RunResult>> = parts.iter().map(reused).collect();
     let open = parts.iter().enumerate().filter(|(index, _)| done[*index].is_none());
-    let open: Vec<_> = open.map(|(index, part)| (index, part.job.demand(), part)).collect();
-    let Surroundings { limits, interrupted, progress, .. } = around;
-    job::fill(&mut done, &open, limits, interrupted, progress, |part| {
-        part.carry_out(&around, left_out)
+    let open: Vec<_> = open.map(|(index, part)| (index, part.job.demand, &part.job)).collect();
+    job::fill(&mut done, &open, limits, call.interrupted, call.progress, |job| {
+        job::one(call, job, origin)
     });
     done
 }
@@ -102,7 +69,7 @@ pub fn parts(
         for (test, entry) in entries(review).filter(wanted) {
             match part(args, target, review, (test, entry)) {
                 Ok(part) => parts.push(part),
-                Err(error) => left_out.push(without(spec, test, &error.to_string())),
+                Err(error) => left_out.push(without(spec, test.name(), &error.to_string())),
             }
         }
     }
@@ -116,8 +83,8 @@ pub fn entries(review: Review) -> impl Iterator<Item = (Test, &'static ReviewEnt
 }
 
 /// An omitted test, as a sentence.
-pub fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
-    format!("{spec}: {}: {reason}", test.name())
+pub fn without(spec: &TargetSpec, test: &str, reason: &str) -> String {
+    format!("{spec}: {test}: {reason}")
 }
 
 fn part(
@@ -136,16 +103,13 @@ fn part(
     let whole = if is_short { SpanRequest::Bytes(QUICK_SPAN) } else { SpanRequest::Default };
     let spare = |share: &str| share.parse().map(SpanRequest::Spare);
     let span = entry.spare.map_or(Ok(whole), spare)?;
-    let meter = args.common.meter.clone().filter(|_| !inspected.identity.kind.is_simulated());
     let settings = fitting(entry.settings, &inspected.identity);
-    let mut run_args = run_args(args, test, &settings, meter);
-    run_args.test.quick = review == Review::Quick;
-    let request = request::of_test(&run_args.test, span);
-    let planned = run::session::plan(&request, &inspected.identity, &inspected.limits)?;
+    let request = request(args, test, &settings, inspected, span);
+    let request = Request { quick: review == Review::Quick, ..request };
+    let planned = plan(&request, inspected)?;
     let purge = cost::purge_of(inspected, &planned, args.common.purge);
     Ok(Part {
-        args: run_args,
-        job: Job::new(span, &planned, inspected),
+        job: Job::new(request, &planned, inspected),
         cost: cost::total_cost(&planned, cost::overwritten_bytes(inspected, purge)),
         capacity_bytes,
         model: inspected.identity.details.get(Identity::CHECKSUM).cloned(),
@@ -188,19 +152,26 @@ fn own_settings(args: &SuiteArgs, test: Test) -> Vec<(String, String)> {
     own.map(|setting| (setting.1.clone(), setting.2.clone())).collect()
 }
 
-fn run_args(args: &SuiteArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {
-    let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+/// The request of a suite for a test.
+fn request(
+    args: &SuiteArgs,
+    test: Test,
+    settings: &str,
+    target: &Inspected,
+    span: SpanRequest,
+) -> Request {
+    let plain = request::plain(test, &target.spec, span, &args.common, &args.execution);
     let own = own_settings(args, test);
     // Values of the user replace those of the review.
-    let is_free = |(name, _): &(String, String)| own.iter().all(|(taken, _)| taken != name);
-    let settings = settings.split_whitespace().filter_map(setting).filter(is_free);
-    let settings = settings.chain(own.iter().cloned()).collect();
-    RunArgs::part(
-        test,
-        settings,
-        CommonArgs { meter, ..args.common.clone() },
-        args.execution.clone(),
-    )
+    let is_free = |(name, _): &(&str, &str)| own.iter().all(|(taken, _)| taken != name);
+    let settings = settings.split_whitespace().filter_map(|text| text.split_once('='));
+    let settings = settings.filter(is_free).map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let settings = settings.chain(own.iter().cloned());
+    Request {
+        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
+        meter: plain.meter.clone().filter(|_| !target.spec.kind().is_simulated()),
+        ..plain
+    }
 }
 
 /// The complete runs of a library.
@@ -228,14 +199,14 @@ impl EarlierRuns {
     /// The latest run that the request of a part has completed on the same model, or `None` if there
     /// is none.
     pub fn of(&self, part: &Part) -> Option<&RunDir> {
-        let request = part.request();
+        let request = &part.job.request;
         // A run of an older ssdlab does not tell the checksum of its model.
         let same_model = |run: &Run| {
             let model = run.target.details.get(Identity::CHECKSUM);
             model.is_none() || model == part.model.as_ref()
         };
-        let same = |dir: &&RunDir| request::is_of(dir.run(), &request) && same_model(dir.run());
-        self.runs.get(&request::command(&request))?.iter().find(same)
+        let same = |dir: &&RunDir| request::is_of(dir.run(), request) && same_model(dir.run());
+        self.runs.get(&request::command(request))?.iter().find(same)
     }
 }
 
@@ -273,8 +244,7 @@ mod tests {
         let mut scales = std::collections::BTreeSet::new();
         for (name, _) in sim::model::BUILT_IN {
             let (identity, limits) = io::engine::sim::describe("sim:", name, &[]).unwrap();
-            let waf = run_args(&suite(&[]), "waf".parse().unwrap(), "", None);
-            let request = request::of_test(&waf.test, SpanRequest::Default);
+            let request = run::Request::new("waf".parse().unwrap(), "library".into());
             let plan = run::session::plan(&request, &identity, &limits).unwrap();
             let scale = plan.phases().find_map(|phase| match phase.action {
                 run::suite::Action::PurgeToScale(scale) => Some(scale.to_string()),
@@ -299,16 +269,19 @@ mod tests {
         let requirements = prepare::of_runs(&args.common, &args.execution);
         let inspection = prepare::inspect(specs, requirements).unwrap();
         let (mut parts, _) = parts(&args, |_| Review::Full, &inspection).unwrap();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand().length));
-        let names: Vec<_> = parts.iter().map(|part| part.args.test.test.name()).collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand.length));
+        let names: Vec<_> = parts.iter().map(|part| part.job.request.test.as_str()).collect();
         assert_eq!(names[..3], ["destroyer", "trim", "load-latency"], "{names:?}");
     }
 
     #[test]
     fn what_the_user_sets_takes_the_place_of_what_the_review_would() {
         let args = suite(&["--set", "trim.torture=5m"]);
-        let run = run_args(&args, "trim".parse().unwrap(), "torture=30s idle=0s", None);
-        let settings = run.test.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        let target = "sim:samsung-840-pro-256gb".parse().unwrap();
+        let target = io::open::inspect(&target, &io::OpenOptions::default()).unwrap();
+        let trim = "trim".parse().unwrap();
+        let run = request(&args, trim, "torture=30s idle=0s", &target, SpanRequest::Default);
+        let settings = run.settings.iter().map(|one| format!("{}={}", one.name, one.value));
         assert_eq!(settings.collect::<Vec<_>>(), ["idle=0s", "torture=5m"]);
         refuse_unknown(&args, Review::Quick).unwrap();
         let left_out = suite(&["--only", "latency", "--set", "trim.torture=5m"]);

@@ -9,17 +9,17 @@ use ::target::{IoError, TargetSpec};
 use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use io::open::Inspected;
-use result::schema::Run;
+use result::schema::{Request, Run, Setting};
+use run::Test;
 use run::advise::{Advice, Floor, Question, Search, Tried, Try};
-use run::session::Plan;
-use run::{RunError, Test};
+use session::job::{Job, Origin, plan};
 
 use crate::args::heading;
-use crate::args::{CommonArgs, ExecutionArgs, Format, RunArgs, whole};
+use crate::args::{CommonArgs, ExecutionArgs, Format, whole};
 use crate::commands::plan::{print_refusal, refused_now};
 use crate::cost::{self, Cost};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT, Failure};
-use crate::job::{Call, Job, one};
+use crate::job::{Call, one};
 use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -141,11 +141,13 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     }
     let interrupted = stop::button()?;
     let progress = Progress::new(args.execution.quiet);
+    let library = &args.common.library;
+    let call = Call { library, held: &held, interrupted: &interrupted, progress: &progress };
+    let origin = Origin { about: args.execution.about.about(), ..Origin::default() };
     let advice = search.answer(|at| -> anyhow::Result<Run> {
-        let args = &run_args(args, at);
-        let job = Job::new(at.span(), &plan_try(args, at, inspected)?, inspected);
-        let (interrupted, progress) = (&interrupted, &progress);
-        let outcome = one(&Call { args, held: &held, interrupted, progress }, &job)?;
+        let request = request(args, &spec, at);
+        let plan = plan(&request, inspected)?;
+        let outcome = one(&call, &Job::new(request, &plan, inspected), &origin)?;
         outcome.failure.map_or(Ok(outcome.run), |failure| Err(failure.into()))
     });
     progress.finish();
@@ -172,21 +174,19 @@ fn check_depth(args: &SpareArgs, inspected: &Inspected) -> Result<(), IoError> {
     )))
 }
 
-/// The call of `ssdlab run` for a try.
-fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
-    let (common, execution) = (args.common.clone(), args.execution.clone());
-    RunArgs::part(Test::CONSISTENCY, at.settings.clone(), common, execution)
-}
-
-fn plan_try(args: &RunArgs, at: &Try, inspected: &Inspected) -> Result<Plan, RunError> {
-    let request = request::of_test(&args.test, at.span());
-    run::session::plan(&request, &inspected.identity, &inspected.limits)
+/// The request for a try.
+fn request(args: &SpareArgs, spec: &TargetSpec, at: &Try) -> Request {
+    let settings = at.settings.iter().cloned();
+    Request {
+        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
+        ..request::plain(Test::CONSISTENCY, spec, at.span(), &args.common, &args.execution)
+    }
 }
 
 /// The highest cost of the search: each try counts as the one over the whole drive.
 fn cost(args: &SpareArgs, search: &Search, inspected: &Inspected) -> anyhow::Result<Cost> {
     let at = search.largest();
-    let plan = plan_try(&run_args(args, &at), &at, inspected)?;
+    let plan = plan(&request(args, &inspected.spec, &at), inspected)?;
     let method = cost::purge_of(inspected, &plan, args.common.purge);
     let overwritten_bytes = cost::overwritten_bytes(inspected, method);
     let of_try = cost::total_cost(&plan, overwritten_bytes);

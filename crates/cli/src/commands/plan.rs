@@ -4,16 +4,16 @@
 use ::target::PurgeMethod;
 use clap::Args as ClapArgs;
 use io::open::Inspected;
-use run::session::{Plan, plan};
+use run::session::{Plan, Request, plan};
 use run::suite::PhaseSpec;
 
-use crate::args::{Format, RunArgs};
+use crate::args::{CommonArgs, Format, RunArgs};
 use crate::cost::{Cost, cost, drive_writes, overwritten_bytes, purge_of, total_cost, volume};
 use crate::failure::{EXIT_DONE, Failure};
 use crate::prepare;
+use crate::quick;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
-use crate::{quick, request};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,8 +66,10 @@ fn plan_target(
     let (spans, mut documents, mut written_bytes) = (args.test.spans(), Vec::new(), 0_u64);
     let format = args.test.common.format;
     for &span in &spans {
-        let plan =
-            plan(&request::of_test(&args.test, span), &inspected.identity, &inspected.limits)?;
+        let CommonArgs { meter, library, seed, .. } = args.test.common.clone();
+        let (settings, plain) = (args.test.settings(), Request::new(args.test.test, library));
+        let request = Request { settings, span, seed, meter, ..plain };
+        let plan = plan(&request, &inspected.identity, &inspected.limits)?;
         let method = purge_of(inspected, &plan, args.test.common.purge);
         let total = total_cost(&plan, overwritten_bytes(inspected, method));
         match format {

@@ -16,16 +16,18 @@ use result::schema::{Run, VerdictOutcome};
 use result::store::RunDir;
 use run::RunError;
 use run::suite::Review;
+use session::job::Origin;
 use session::pool::Limits;
 
 use crate::args::heading;
 use crate::args::{Format, SuiteArgs};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
+use crate::job::Call;
 use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
 use crate::page::words::{self, Words};
-use crate::parts::{EarlierRuns, Part, Surroundings, carry_out, parts, without};
+use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
 use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -104,11 +106,17 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let interrupted = stop::button()?;
     let progress = Progress::new(suite.execution.quiet);
     let limits = Limits::new(suite.jobs.jobs);
-    let around =
-        Surroundings { held: &held, interrupted: &interrupted, progress: &progress, limits };
+    let call = Call {
+        library: &suite.common.library,
+        held: &held,
+        interrupted: &interrupted,
+        progress: &progress,
+    };
+    let about = suite.execution.about.about();
+    let origin = Origin { left_out: left_out.clone(), about, ..Origin::default() };
     let mut runs: Vec<(PathBuf, Run)> = Vec::new();
     let mut failures = Vec::new();
-    let carried = carry_out(&parts, &completed, &left_out, around);
+    let carried = carry_out(&parts, &completed, &origin, limits, &call);
     for (part, carried) in parts.iter().zip(carried) {
         match carried {
             None => {}
@@ -119,7 +127,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
             }
             Some(Err(error)) => {
                 let failure = Failure::from_error(&error);
-                left_out.push(without(&part.job.spec, part.args.test.test, &failure.message));
+                left_out.push(without(&part.job.spec, &part.job.request.test, &failure.message));
                 failures.push(failure);
             }
         }
@@ -182,7 +190,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     }
     for (index, part) in parts.iter().enumerate() {
         let clock = if part.job.spec.kind().is_simulated() { " of virtual time" } else { "" };
-        let words = request::command(&part.request());
+        let words = request::command(&part.job.request);
         let time = seconds(part.cost.time.unwrap_or_default());
         let written = part.cost.volume(part.capacity_bytes);
         talk!("{:2}. {words}\n    about {time}{clock}, writes {written}", index + 1);

@@ -14,6 +14,7 @@ use io::EngineChoice;
 use io::open::Inspected;
 use run::suite::Review;
 use run::{RunError, TOOL_VERSION, Test, Workers};
+use session::job::Origin;
 use session::pool::Limits;
 
 use crate::args::heading;
@@ -22,8 +23,9 @@ use crate::args::{
     CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
 };
 use crate::failure::{EXIT_DONE, Failure};
+use crate::job::Call;
 use crate::job::report::exit_code;
-use crate::parts::{EarlierRuns, Part, Surroundings, carry_out, parts, without};
+use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
 use crate::prepare::{self, Inspection};
 use crate::stop;
 use crate::ui::out::{data, talk};
@@ -130,9 +132,15 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
     let interrupted = stop::button()?;
     let progress = Progress::new(args.quiet);
     let limits = Limits::new(args.jobs.jobs);
-    let around =
-        Surroundings { held: &held, interrupted: &interrupted, progress: &progress, limits };
-    let carried = carry_out(&build.parts, &build.completed, &build.left_out, around);
+    let call = Call {
+        library: &args.library,
+        held: &held,
+        interrupted: &interrupted,
+        progress: &progress,
+    };
+    let about = args.about.about();
+    let origin = Origin { left_out: build.left_out.clone(), about, ..Origin::default() };
+    let carried = carry_out(&build.parts, &build.completed, &origin, limits, &call);
     progress.finish();
     let (mut dirs, mut failures) = (Vec::new(), Vec::new());
     for (part, done) in build.parts.iter().zip(carried) {
@@ -145,7 +153,7 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
             }
             Some(Err(error)) => {
                 let failure = Failure::from_error(&error);
-                let what = without(&part.job.spec, part.args.test.test, &failure.message);
+                let what = without(&part.job.spec, &part.job.request.test, &failure.message);
                 failures.push(Failure { message: what, ..failure });
             }
         }
@@ -191,7 +199,7 @@ fn in_batches(parts: &mut [Part], inspection: &Inspection) {
     for part in parts {
         let mut targets = inspection.targets().iter();
         let place = targets.position(|target| target.spec == part.job.spec);
-        part.job.set_batch(place.unwrap_or_default());
+        part.job.demand.batch = place.unwrap_or_default();
     }
 }
 

@@ -20,8 +20,8 @@ use run::recorder::Recorder;
 use run::session::bare_run;
 use serde_json::Value;
 
-use crate::job::unix_ns;
 use crate::ui::out::talk;
+use session::job::unix_ns;
 
 /// Name of the test in `run.json`.
 pub const TEST: &str = "expose";
