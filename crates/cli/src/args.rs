@@ -224,7 +224,7 @@ pub fn parse_test(text: &str) -> Result<Test, String> {
 }
 
 fn parse_engine(text: &str) -> Result<EngineChoice, String> {
-    text.parse().map_err(|error: ::target::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::TargetError| error.to_string())
 }
 
 fn parse_cpu(text: &str) -> Result<Placement, String> {
@@ -236,11 +236,11 @@ pub fn parse_ios(text: &str) -> Result<IosChoice, String> {
 }
 
 fn parse_purge(text: &str) -> Result<PurgeMethod, String> {
-    text.parse().map_err(|error: ::target::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::TargetError| error.to_string())
 }
 
 fn parse_meter(text: &str) -> Result<MeterSpec, String> {
-    text.parse().map_err(|error: ::target::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::TargetError| error.to_string())
 }
 
 fn parse_spare(text: &str) -> Result<SpanRequest, String> {

@@ -9,7 +9,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::text::shortened;
 use clap::builder::ValueParser;
 use clap::parser::ValueSource;
@@ -153,8 +153,8 @@ impl Defaults {
     /// The defaults of this call.
     ///
     /// # Errors
-    /// [`IoError::Usage`] for a file or variable that cannot be used, with its place, its value and the rule.
-    pub fn load() -> Result<Self, IoError> {
+    /// [`TargetError::Usage`] for a file or variable that cannot be used, with its place, its value and the rule.
+    pub fn load() -> Result<Self, TargetError> {
         let variables = std::env::vars_os();
         Self::of(
             &variables
@@ -170,7 +170,7 @@ impl Defaults {
         Self { all, file: None, has_file: false, unread: Vec::new(), not_taken: None }
     }
 
-    fn of(variables: &BTreeMap<String, OsString>) -> Result<Self, IoError> {
+    fn of(variables: &BTreeMap<String, OsString>) -> Result<Self, TargetError> {
         let mut this = Self { file: file(variables), ..Self::built_in() };
         let table = this.file.as_deref().map(|path| read(path, variables)).transpose()?.flatten();
         this.has_file = table.is_some();
@@ -180,7 +180,7 @@ impl Defaults {
             this.set(key, text, Source::File(path));
         }
         for (name, value) in variables.iter().filter(|(name, _)| name.starts_with(PREFIX)) {
-            let refused = |reason: &str| Err(IoError::Usage(format!("{name}{reason}")));
+            let refused = |reason: &str| Err(TargetError::Usage(format!("{name}{reason}")));
             let Some(key) = KEYS.iter().find(|key| key.variable == name) else {
                 if is_typed_each_time(name.trim_start_matches(PREFIX)) {
                     return refused(": this is typed in each call, never in the environment");
@@ -282,26 +282,26 @@ fn file(variables: &BTreeMap<String, OsString>) -> Option<PathBuf> {
 }
 
 /// The content of the file, or `None` if it is not there and nobody named it.
-fn read(path: &Path, variables: &BTreeMap<String, OsString>) -> Result<Option<Table>, IoError> {
+fn read(path: &Path, variables: &BTreeMap<String, OsString>) -> Result<Option<Table>, TargetError> {
     let at = path.display();
     let text = match small_file::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !variables.contains_key(FILE_VARIABLE) => {
             return Ok(None);
         }
         read => read.map_err(|error| {
-            IoError::Usage(format!(
+            TargetError::Usage(format!(
                 "the configuration file {at} cannot be read: {error}; {FILE_VARIABLE}= (empty) does without one"
             ))
         })?,
     };
     let table = text.parse().map_err(|error: toml::de::Error| {
-        IoError::Usage(format!("{at} is not TOML: {}", error.message()))
+        TargetError::Usage(format!("{at} is not TOML: {}", error.message()))
     });
     table.map(Some)
 }
 
 /// The key and its value, as they stand in the file at this path.
-fn of_file(path: &Path, name: &str, value: &Value) -> Result<(&'static Key, String), IoError> {
+fn of_file(path: &Path, name: &str, value: &Value) -> Result<(&'static Key, String), TargetError> {
     let names = KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
     let read = || {
         if is_typed_each_time(name) {
@@ -326,7 +326,7 @@ fn of_file(path: &Path, name: &str, value: &Value) -> Result<(&'static Key, Stri
     };
     read().map_err(|reason| {
         let (name, value) = (shortened(name), shortened(&value.to_string()));
-        IoError::Usage(format!("{}: `{name} = {value}`: {reason}", path.display()))
+        TargetError::Usage(format!("{}: `{name} = {value}`: {reason}", path.display()))
     })
 }
 
@@ -399,7 +399,7 @@ mod tests {
         variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect()
     }
 
-    fn of(variables: &[(&str, &str)]) -> Result<Defaults, IoError> {
+    fn of(variables: &[(&str, &str)]) -> Result<Defaults, TargetError> {
         Defaults::of(&map(variables))
     }
 
@@ -507,7 +507,7 @@ mod tests {
     }
 
     /// The defaults with a configuration file of this text.
-    fn config(text: &str) -> Result<Defaults, IoError> {
+    fn config(text: &str) -> Result<Defaults, TargetError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("c.toml");
         std::fs::write(&path, text).unwrap();

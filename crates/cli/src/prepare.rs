@@ -1,6 +1,6 @@
 //! The requirements of a command for its targets; `session` inspects and holds them.
 
-use ::target::IoError;
+use ::target::TargetError;
 use session::targets::restore_left_behind;
 
 use crate::args::{CommonArgs, ExecutionArgs, RunArgs};
@@ -41,7 +41,7 @@ pub fn failures(inspection: &Inspection) -> Vec<Failure> {
 ///
 /// # Errors
 /// The first objection to any of them; nothing has changed then.
-pub fn hold(inspection: Inspection) -> Result<Targets, IoError> {
+pub fn hold(inspection: Inspection) -> Result<Targets, TargetError> {
     let targets = inspection.hold()?;
     restore_settings();
     Ok(targets)

@@ -1,13 +1,13 @@
-//! Control of a disk while it serves: orders and answers, one JSON object in a line each.
+//! Control of a disk while it serves: commands and answers, one JSON object in a line each.
 //!
 //! ```text
 //! {"order":"cut"}  ->  {"ok":true,"requests_failed":0,...}
 //! {"order":"fly"}  ->  {"ok":false,"error":"unknown variant `fly`, expected one of `status`, ..."}
 //! ```
 //!
-//! An order that cannot be carried out changes nothing and says what would be possible.
+//! A control command that cannot be carried out changes nothing and says what would be possible.
 
-mod orders;
+mod command;
 mod socket;
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-pub use orders::Order;
+pub use command::ControlCommand;
 pub use socket::{ControlServer, LINE_BYTES_MAX, serve_lines};
 
 use crate::disk::books::{Books, Counts, Totals};
@@ -30,7 +30,7 @@ const SNAPSHOTS_MAX: usize = 16;
 /// Longest name of a mark or a snapshot, in bytes.
 const NAME_BYTES_MAX: usize = 100;
 
-/// Members of an answer, or the reason against an order.
+/// Members of an answer, or the reason against a control command.
 pub type Outcome = Result<Map<String, Value>, String>;
 
 /// Tells how many bytes of memory are free, or `None` if that is unknown.
@@ -52,51 +52,51 @@ impl Control {
         Self { shared, description, snapshots: Mutex::default(), free_memory }
     }
 
-    /// Carries out an order, all but [`Order::Watch`], which is a series of [`Order::Status`].
+    /// Carries out a control command, all but [`ControlCommand::Watch`], which is a series of [`ControlCommand::Status`].
     ///
     /// # Errors
     /// A reason in words; then nothing has changed.
-    pub fn obey(&self, order: Order) -> Outcome {
-        match order {
-            Order::Status | Order::Watch { .. } => Ok(self.status()),
-            Order::Cut { after_commands } => self.cut(after_commands),
-            Order::Cuts => Ok(members(json!({ "cuts": self.cuts() }))),
-            Order::MediaError { offset, bytes } => self.spoil(offset, bytes),
-            Order::Heal => Ok(self.shared.with(|disk| {
+    pub fn obey(&self, command: ControlCommand) -> Outcome {
+        match command {
+            ControlCommand::Status | ControlCommand::Watch { .. } => Ok(self.status()),
+            ControlCommand::Cut { after_commands } => self.cut(after_commands),
+            ControlCommand::Cuts => Ok(members(json!({ "cuts": self.cuts() }))),
+            ControlCommand::MediaError { offset, bytes } => self.spoil(offset, bytes),
+            ControlCommand::Heal => Ok(self.shared.with(|disk| {
                 disk.faults.heal();
                 Map::new()
             })),
-            Order::ReadOnly { on } => Ok(self.shared.with(|disk| {
+            ControlCommand::ReadOnly { on } => Ok(self.shared.with(|disk| {
                 disk.faults.is_read_only = on;
                 Map::new()
             })),
-            Order::Age { days } => self.age(days),
-            Order::Wear { cycles } => self.change(
+            ControlCommand::Age { days } => self.age(days),
+            ControlCommand::Wear { cycles } => self.change(
                 |disk| disk.drive_mut().wear(cycles),
                 "its blocks do not wear; a model with [nand.wear] or [nand.retry] has blocks that do",
             ),
-            Order::Temperature { celsius } => self.temperature(celsius),
-            Order::Cache { superblocks } => self.change(
+            ControlCommand::Temperature { celsius } => self.temperature(celsius),
+            ControlCommand::Cache { superblocks } => self.change(
                 |disk| disk.drive_mut().limit_cache(superblocks),
                 "it has no pSLC cache that borrows superblocks; a model with pslc.borrows = true has one",
             ),
-            Order::Idle { seconds } => self.idle(seconds),
-            Order::Mark { name } => self.mark(name),
-            Order::Waf { since } => self.waf(since.as_deref()),
-            Order::Reset => Ok(self.shared.with(|disk| {
+            ControlCommand::Idle { seconds } => self.idle(seconds),
+            ControlCommand::Mark { name } => self.mark(name),
+            ControlCommand::Waf { since } => self.waf(since.as_deref()),
+            ControlCommand::Reset => Ok(self.shared.with(|disk| {
                 let totals = disk.totals();
                 disk.books_mut().reset(totals);
                 Map::new()
             })),
-            Order::Snapshot { name } => self.snapshot(name),
-            Order::Restore { name } => self.restore(&name),
-            Order::Forget { name } => {
+            ControlCommand::Snapshot { name } => self.snapshot(name),
+            ControlCommand::Restore { name } => self.restore(&name),
+            ControlCommand::Forget { name } => {
                 let gone = self.snapshots().remove(&name).is_some();
                 if gone { Ok(Map::new()) } else { Err(self.no_snapshot(&name)) }
             }
-            Order::Snapshots => Ok(self.list_snapshots()),
-            Order::Save { file } => self.save(&file),
-            Order::Load { file } => self.load(&file),
+            ControlCommand::Snapshots => Ok(self.list_snapshots()),
+            ControlCommand::Save { file } => self.save(&file),
+            ControlCommand::Load { file } => self.load(&file),
         }
     }
 

@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use device::guard;
 use device::host::clock::MonotonicClock;
 use target::null::NullTarget;
-use target::{Backing, IoError, TargetSpec};
+use target::{Backing, TargetError, TargetSpec};
 
 use self::inspected::{bare_identity, engine_limits};
 use crate::engine::medium::Medium;
@@ -36,7 +36,7 @@ pub use inspected::Inspected;
 ///
 /// # Errors
 /// If there can be no such target.
-pub fn inspect(spec: &TargetSpec, options: &OpenOptions) -> Result<Inspected, IoError> {
+pub fn inspect(spec: &TargetSpec, options: &OpenOptions) -> Result<Inspected, TargetError> {
     let allowed = options.check(&spec.to_string());
     let (mut inspected, dry_run) = match spec {
         TargetSpec::Sim { name, settings } => {
@@ -83,7 +83,7 @@ impl Inspected {
     ///
     /// # Errors
     /// Those of [`open_file`] and [`open_block`].
-    pub fn hold(self, options: &OpenOptions) -> Result<Held, IoError> {
+    pub fn hold(self, options: &OpenOptions) -> Result<Held, TargetError> {
         let medium = match &self.spec {
             TargetSpec::File { path, size_bytes, keep } if !self.is_new => {
                 OnceLock::from(file::hold(&self.spec, path, *size_bytes, *keep, options)?)
@@ -116,10 +116,10 @@ impl Held {
     /// [`OpenOptions::write`] if it asks for less.
     ///
     /// # Errors
-    /// [`IoError::Usage`] for a transfer size or queue depth out of range; [`IoError::Unsupported`]
+    /// [`TargetError::Usage`] for a transfer size or queue depth out of range; [`TargetError::Unsupported`]
     /// if the requested engine cannot drive the target, or it does not fit into the memory; those of
     /// [`open_file`] for a file that is created.
-    pub fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
+    pub fn open(&self, options: &OpenOptions) -> Result<Opened, TargetError> {
         let spec = &self.inspected.spec;
         let real = |medium: &Medium| Ok(Opened::Real(Box::new(RealTarget::open(medium, options)?)));
         match (spec, self.medium.get()) {
@@ -185,15 +185,15 @@ impl Opened {
 /// former first, once nothing can refuse the run any more.
 ///
 /// # Errors
-/// [`IoError::Refused`] if an existing file would be overwritten and no word in
-/// [`OpenOptions::erase`] names it; [`IoError::Usage`] for a path that cannot be a file target or a
-/// missing size; [`IoError::Device`] if the system fails, for instance for lack of space.
+/// [`TargetError::Refused`] if an existing file would be overwritten and no word in
+/// [`OpenOptions::erase`] names it; [`TargetError::Usage`] for a path that cannot be a file target or a
+/// missing size; [`TargetError::Device`] if the system fails, for instance for lack of space.
 pub fn open_file(
     path: &Path,
     size_bytes: Option<u64>,
     keep: bool,
     options: &OpenOptions,
-) -> Result<RealTarget, IoError> {
+) -> Result<RealTarget, TargetError> {
     let spec = TargetSpec::File { path: path.to_owned(), size_bytes, keep };
     RealTarget::open(&file::hold(&spec, path, size_bytes, keep, options)?, options)
 }
@@ -205,9 +205,9 @@ pub fn open_file(
 /// character device of an NVMe namespace stands for its block device with [`crate::EngineChoice::Passthrough`].
 ///
 /// # Errors
-/// [`IoError::Refused`] with one of the codes of [`device::guard`]; [`IoError::Usage`] if there is
-/// nothing at `path`; [`IoError::Device`] if the system fails.
-pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoError> {
+/// [`TargetError::Refused`] with one of the codes of [`device::guard`]; [`TargetError::Usage`] if there is
+/// nothing at `path`; [`TargetError::Device`] if the system fails.
+pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, TargetError> {
     let spec = TargetSpec::Block { path: path.to_owned() };
     RealTarget::open(&block::hold(&spec, path, options)?, options)
 }

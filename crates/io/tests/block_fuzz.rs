@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use base::{OpKind, Rng};
 use io::{OpenOptions, open_block};
-use target::IoError;
 use target::Target;
+use target::TargetError;
 
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{op, writing};
@@ -153,7 +153,7 @@ fn no_byte_changes_that_was_not_given_away() {
                 misbehave(&mut rng, &mut target);
                 granted_bytes
             }
-            Err(IoError::Refused { .. }) => 0,
+            Err(TargetError::Refused { .. }) => 0,
             Err(other) => panic!("user {user}: {other:?}"),
         };
         if granted_bytes > 0 || user % 25 == 0 {

@@ -10,7 +10,7 @@ use base::OpKind;
 use io::open::{check_apart, inspect};
 use io::{EngineChoice, OpenOptions, RealTarget, open_file};
 use target::Target as _;
-use target::{IoError, Patient, PurgeMethod, Waiter};
+use target::{Patient, PurgeMethod, TargetError, Waiter};
 
 use support::{errno, op, writing};
 
@@ -36,9 +36,9 @@ impl<F: FnOnce()> Waiter for Meanwhile<F> {
     fn hear(&self, _words: &str) {}
 }
 
-fn code<T: std::fmt::Debug>(result: Result<T, IoError>) -> &'static str {
+fn code<T: std::fmt::Debug>(result: Result<T, TargetError>) -> &'static str {
     match result {
-        Err(IoError::Refused { code, .. }) => code,
+        Err(TargetError::Refused { code, .. }) => code,
         other => panic!("expected a refusal, got {other:?}"),
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use base::{Op, OpKind, Rng, Status};
 use io::buffer::read_stamp;
 use io::{EngineChoice, OpenOptions, Polling, RealTarget, open_file};
-use target::{IoError, Patient, PurgeMethod, Target, TargetSpec};
+use target::{Patient, PurgeMethod, Target, TargetError, TargetSpec};
 
 use support::{errno, op, run, run_ok, writing};
 
@@ -36,16 +36,16 @@ fn open(path: &Path, size_bytes: u64, engine: EngineChoice) -> RealTarget {
     open_file(path, Some(size_bytes), false, &options).unwrap()
 }
 
-fn refusal(result: Result<RealTarget, IoError>) -> (&'static str, String) {
+fn refusal(result: Result<RealTarget, TargetError>) -> (&'static str, String) {
     match result {
-        Err(IoError::Refused { code, message }) => (code, message),
+        Err(TargetError::Refused { code, message }) => (code, message),
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
 
-fn usage(result: Result<RealTarget, IoError>) -> String {
+fn usage(result: Result<RealTarget, TargetError>) -> String {
     match result {
-        Err(IoError::Usage(message)) => message,
+        Err(TargetError::Usage(message)) => message,
         other => panic!("expected a usage error, got {other:?}"),
     }
 }
@@ -293,7 +293,7 @@ fn an_existing_file_is_as_it_was_until_the_run_begins() {
         }
     }
     let refused = open(Some(2 * MIB), EngineChoice::Passthrough(Polling::default()));
-    assert!(matches!(refused, Err(IoError::Unsupported(_))), "{refused:?}");
+    assert!(matches!(refused, Err(TargetError::Unsupported(_))), "{refused:?}");
     let too_much = open(Some(1 << 60), EngineChoice::Auto).unwrap_err().to_string();
     assert!(too_much.contains("smaller ?size="), "{too_much}");
     assert!(unchanged());
@@ -305,7 +305,7 @@ fn an_existing_file_is_as_it_was_until_the_run_begins() {
     let target = open(None, EngineChoice::Auto).unwrap();
     fs::write(&path, &content[..4096]).unwrap();
     let cut_short = target.confirm_identity();
-    assert!(matches!(cut_short, Err(IoError::Refused { code: "identity-changed", .. })));
+    assert!(matches!(cut_short, Err(TargetError::Refused { code: "identity-changed", .. })));
     drop(target);
     for size in [2 * MIB, 8 * MIB] {
         let target = open(Some(size), EngineChoice::Auto).unwrap();
@@ -367,7 +367,7 @@ fn a_loop_of_links_is_an_error_not_a_hang() {
     std::os::unix::fs::symlink(&b, &a).unwrap();
     let error = open_file(&a, Some(MIB), false, &writing(4)).map(drop).unwrap_err();
     // ELOOP: too many levels of symbolic links.
-    let IoError::Device { source, .. } = &error else { panic!("{error:?}") };
+    let TargetError::Device { source, .. } = &error else { panic!("{error:?}") };
     assert_eq!(source.raw_os_error(), Some(40), "{error:?}");
 }
 
@@ -381,7 +381,7 @@ fn a_replaced_file_is_noticed_before_the_purge() {
     fs::write(&path, b"somebody else's").unwrap();
     assert!(matches!(
         target.purge(&Patient),
-        Err(IoError::Refused { code: "identity-changed", .. })
+        Err(TargetError::Refused { code: "identity-changed", .. })
     ));
     drop(target);
     assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
@@ -407,7 +407,7 @@ fn polled_completions_work_or_are_refused_with_the_way_out() {
             let ops = [op(OpKind::Write, 0, 4096, 4096), op(OpKind::Flush, 1, 0, 0)];
             run_ok(&mut target, &ops);
         }
-        Err(IoError::Unsupported(message)) => {
+        Err(TargetError::Unsupported(message)) => {
             assert!(message.contains("engine uring,iopoll"), "{message}");
             let why = ["nvme.poll_queues", "no io_uring"];
             assert!(why.iter().any(|why| message.contains(why)), "{message}");

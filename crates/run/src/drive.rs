@@ -14,8 +14,8 @@ use base::{Completion, Nanos};
 use device::host::clock::thread_ns;
 use load::Generator;
 use result::store::ios::NO_JOB;
-use target::IoError;
 use target::Target;
+use target::TargetError;
 
 use crate::recorder::Recorder;
 
@@ -46,7 +46,7 @@ pub fn drive<T: Target>(
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     on_second: impl FnMut(&Recorder),
-) -> Result<End, IoError> {
+) -> Result<End, TargetError> {
     let mut queue = Queue::new(generator, recorder.start());
     let busy_ns = thread_ns();
     let end = keep_busy(target, &mut queue, deadline, recorder, interrupted, on_second);
@@ -65,7 +65,7 @@ fn keep_busy<T: Target>(
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     mut on_second: impl FnMut(&Recorder),
-) -> Result<End, IoError> {
+) -> Result<End, TargetError> {
     let mut ended: Vec<Completion> = Vec::with_capacity(queue.ops.capacity());
     let mut now = target.now();
     let mut seconds = Seconds::start(target, recorder);

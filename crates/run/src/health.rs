@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use base::HealthSnapshot;
 use result::schema::{Health, HealthSample};
 use target::health::HealthProbe;
-use target::{IoError, Target};
+use target::{Target, TargetError};
 
 /// Reads the health of a drive from its creation until [`Watch::finish`].
 pub(crate) struct Watch {
@@ -88,7 +88,7 @@ impl Watch {
     }
 }
 
-fn not_read(error: &IoError) -> String {
+fn not_read(error: &TargetError) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("the drive's health could not be read: {error}{}", cause.unwrap_or_default())
 }

@@ -24,7 +24,7 @@ use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::schema::{Load, Phase, Run, RunStatus};
 use result::store::{RunWriter, StoreError, preflight};
-use target::{Identity, IoError, Target, TargetKind};
+use target::{Identity, Target, TargetError, TargetKind};
 
 pub use self::bare::{TOOL_VERSION, bare_run};
 use self::in_use::UseWatch;
@@ -59,7 +59,7 @@ pub fn run<T: Target>(
     let continuation = Continuation::of(request, &plan, &target.identity())?;
     if !request.workers.is_plain() {
         // Only to hear that it cannot be done, before anything is.
-        target.lanes(&[])?;
+        target.workers(&[])?;
     }
     target.confine(plan.span.span_bytes);
     preflight(&request.library, rows_expected(&plan.procedure.steps))?;
@@ -414,7 +414,7 @@ impl Session {
         let mut phase = phase_record(spec, what, start, target.now());
         phase.complete = done.is_ok() && !interrupted;
         match done {
-            Err(IoError::Interrupted(state)) => {
+            Err(TargetError::Interrupted(state)) => {
                 self.warn(state);
                 self.run.status = RunStatus::Interrupted;
             }

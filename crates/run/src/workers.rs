@@ -13,7 +13,7 @@ use std::time::Duration;
 use device::host::affinity;
 use load::Generator;
 use result::rows::SecondRow;
-use target::{IoError, Target};
+use target::{Target, TargetError};
 
 use crate::drive::{End, drive};
 use crate::error::RunError;
@@ -127,9 +127,9 @@ pub fn drive_workers<T: Target>(
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     on_second: impl FnMut(&Second),
-) -> Result<End, IoError> {
+) -> Result<End, TargetError> {
     let depths: Vec<u32> = generators.iter().map(|part| part.workload().queue_depth).collect();
-    let handles = target.lanes(&depths)?;
+    let handles = target.workers(&depths)?;
     let mut cpus = if pin { affinity::allowed_cpus() } else { Vec::new() };
     let near = target.interrupt_processor();
     cpus.sort_by_key(|&cpu| Some(cpu) != near);
@@ -171,7 +171,7 @@ struct Worker<T> {
 
 /// End and record of a worker.
 struct Ended {
-    end: Result<End, IoError>,
+    end: Result<End, TargetError>,
     recorder: Option<Recorder>,
 }
 
@@ -179,7 +179,7 @@ impl Ended {
     /// Error of a thread that panicked, which would be a defect here.
     fn lost() -> Self {
         let source = std::io::Error::other("a thread that drove the target panicked");
-        let end = Err(IoError::Device { context: "cannot go on".to_owned(), source });
+        let end = Err(TargetError::Device { context: "cannot go on".to_owned(), source });
         Self { end, recorder: None }
     }
 }
@@ -194,7 +194,7 @@ impl<T: Target> Worker<T> {
         Ended { end, recorder: Some(self.recorder) }
     }
 
-    fn drive(&mut self, stop: &AtomicBool) -> Result<End, IoError> {
+    fn drive(&mut self, stop: &AtomicBool) -> Result<End, TargetError> {
         let Self { target, generator, recorder, seconds, .. } = self;
         let (deadline, mut told) = (recorder.deadline(), 0);
         drive(target, generator, deadline, recorder, stop, |recorder| {
@@ -250,7 +250,7 @@ fn add((sum, bytes_done): &mut Second, row: &SecondRow, bytes: u64) {
 
 /// The end of all workers, by priority: a lost target, a failed command, a worker that takes too long
 /// (which stops the others), the user.
-fn together(ends: Vec<Result<End, IoError>>) -> Result<End, IoError> {
+fn together(ends: Vec<Result<End, TargetError>>) -> Result<End, TargetError> {
     let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
     let first = |end: End| ends.contains(&end).then_some(end);
     let early = [End::Failed, End::Overlong, End::Interrupted];

@@ -131,7 +131,7 @@ fn where_nobody_tells_the_power_the_test_is_refused_before_anything_is_touched()
     let library = tempfile::tempdir().expect("a directory");
     let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000_000));
     let error = run_power(&mut target, library.path(), "").expect_err("nothing to read");
-    assert!(matches!(error, RunError::Target(target::IoError::Unsupported(_))), "{error}");
+    assert!(matches!(error, RunError::Target(target::TargetError::Unsupported(_))), "{error}");
     assert_eq!(target.events().len(), 0);
 }
 

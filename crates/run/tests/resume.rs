@@ -10,7 +10,7 @@ use io::engine::sim::SimTarget;
 use result::schema::RunStatus;
 use result::store::{RunDir, RunWriter};
 use run::{Event, Outcome, Request, RunError, Test};
-use target::{IoError, Target};
+use target::{Target, TargetError};
 
 use common::run_with;
 
@@ -114,7 +114,7 @@ fn a_run_is_continued_only_as_it_began() {
         let runs = std::fs::read_dir(library.path()).unwrap().count();
         let error = run(&mut drive(scale), request).unwrap_err();
         assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), runs, "nothing was made");
-        (matches!(&error, RunError::Target(IoError::Refused { .. })), error.to_string())
+        (matches!(&error, RunError::Target(TargetError::Refused { .. })), error.to_string())
     };
     let (unsafe_, message) = refused("1/128", &request);
     assert!(unsafe_ && message.contains("size in bytes was"), "{message}");

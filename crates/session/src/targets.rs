@@ -8,7 +8,7 @@ mod flags;
 
 use std::path::{Path, PathBuf};
 
-use ::target::{IoError, PurgeMethod, TargetSpec};
+use ::target::{PurgeMethod, TargetError, TargetSpec};
 use io::open::{self, Held, Inspected};
 use io::{EngineChoice, OpenOptions};
 use run::Workers;
@@ -68,8 +68,8 @@ impl Requirements<'_> {
 /// Reads target strings.
 ///
 /// # Errors
-/// [`IoError::Usage`] for an invalid one.
-pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, IoError> {
+/// [`TargetError::Usage`] for an invalid one.
+pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, TargetError> {
     texts.iter().map(|text| text.parse()).collect()
 }
 
@@ -78,9 +78,9 @@ pub struct Inspection {
     options: OpenOptions,
     targets: Vec<Inspected>,
     /// The objection to two targets that are the same thing.
-    same: Option<IoError>,
+    same: Option<TargetError>,
     /// The objection to a confirmation without a target.
-    stray: Option<IoError>,
+    stray: Option<TargetError>,
 }
 
 /// Inspects all targets of a call.
@@ -90,7 +90,7 @@ pub struct Inspection {
 pub fn inspect(
     specs: Vec<TargetSpec>,
     requirements: Requirements<'_>,
-) -> Result<Inspection, IoError> {
+) -> Result<Inspection, TargetError> {
     for spec in &specs {
         flags::check_purge(spec, requirements.purge)?;
         flags::check_engine(spec, requirements.engine, requirements.workers)?;
@@ -108,8 +108,8 @@ pub fn inspect(
 }
 
 /// A user who confirms a drive outside the call means another target than those in it.
-fn names_none(word: &str) -> IoError {
-    IoError::Refused {
+fn names_none(word: &str) -> TargetError {
+    TargetError::Refused {
         code: "wrong-serial",
         message: format!(
             "--erase {word} names no target of this call; leave it away, or compare with `ssdlab list`"
@@ -127,7 +127,7 @@ impl Inspection {
     ///
     /// # Errors
     /// If it is not one of them.
-    pub fn target(&self, spec: &TargetSpec) -> Result<&Inspected, IoError> {
+    pub fn target(&self, spec: &TargetSpec) -> Result<&Inspected, TargetError> {
         self.targets.iter().find(|target| &target.spec == spec).ok_or_else(|| unknown(spec))
     }
 
@@ -138,7 +138,7 @@ impl Inspection {
     }
 
     /// The objections to the call now; the first one decides.
-    pub fn objections(&self) -> impl Iterator<Item = &IoError> {
+    pub fn objections(&self) -> impl Iterator<Item = &TargetError> {
         let of_targets = self.targets.iter().flat_map(|target| &target.obstacles);
         self.same.iter().chain(of_targets).chain(&self.stray)
     }
@@ -150,7 +150,7 @@ impl Inspection {
     ///
     /// # Errors
     /// The first objection to any of them; nothing has changed then.
-    pub fn hold(self) -> Result<Targets, IoError> {
+    pub fn hold(self) -> Result<Targets, TargetError> {
         let Self { options, mut targets, same, stray } = self;
         let mut obstacles = Vec::from_iter(same);
         for target in &mut targets {
@@ -181,19 +181,19 @@ impl Targets {
     ///
     /// # Errors
     /// If it is not one of them.
-    pub fn target(&self, spec: &TargetSpec) -> Result<&Held, IoError> {
+    pub fn target(&self, spec: &TargetSpec) -> Result<&Held, TargetError> {
         let target = self.targets.iter().find(|target| &target.inspected.spec == spec);
         target.ok_or_else(|| unknown(spec))
     }
 }
 
-fn unknown(spec: &TargetSpec) -> IoError {
-    IoError::Usage(format!("{spec} is not a target of this call"))
+fn unknown(spec: &TargetSpec) -> TargetError {
+    TargetError::Usage(format!("{spec} is not a target of this call"))
 }
 
 /// Restores the settings of drives and of the kernel that a killed run left changed; each restored
 /// one in words, or the error against it.
-pub fn restore_left_behind() -> impl Iterator<Item = Result<String, IoError>> {
+pub fn restore_left_behind() -> impl Iterator<Item = Result<String, TargetError>> {
     device::rest::restore_left_behind()
         .into_iter()
         .chain(device::host::tracer::restore_left_behind())

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base::{Completion, Identity, Nanos, Op, Ratio, TelemetryRow};
 
 use crate::age::Past;
-use crate::error::IoError;
+use crate::error::TargetError;
 use crate::health::HealthProbe;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, PurgeOption, Waiter};
@@ -42,7 +42,7 @@ pub trait Target: Send {
     /// # Errors
     /// Only if the target as a whole is lost (device gone, ring broken); the failure of one command
     /// is a [`Completion`] with a failed status.
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError>;
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError>;
 
     /// Lets time pass until a command has ended, or until `t`, whichever comes first, and appends
     /// the commands that have ended to `out`. A target in virtual time may advance to `t` at once.
@@ -50,7 +50,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// As [`Target::reap`].
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         loop {
             self.reap(0, out)?;
             if !out.is_empty() || self.now() >= t {
@@ -67,9 +67,9 @@ pub trait Target: Send {
     /// thread of its own drives each of them. Drop them before the target itself.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] if only one thread can drive it; [`IoError::Device`] if the system
+    /// [`TargetError::Unsupported`] if only one thread can drive it; [`TargetError::Device`] if the system
     /// has no more descriptors or memory.
-    fn lanes(&mut self, _queue_depths: &[u32]) -> Result<Vec<Self>, IoError>
+    fn workers(&mut self, _queue_depths: &[u32]) -> Result<Vec<Self>, TargetError>
     where
         Self: Sized,
     {
@@ -86,8 +86,8 @@ pub trait Target: Send {
     /// size). Called before every destructive phase, so that a renumbered device stops the run.
     ///
     /// # Errors
-    /// [`IoError::Refused`] if it is not.
-    fn confirm_identity(&self) -> Result<(), IoError> {
+    /// [`TargetError::Refused`] if it is not.
+    fn confirm_identity(&self) -> Result<(), TargetError> {
         Ok(())
     }
 
@@ -105,8 +105,8 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the target cannot be purged; the message names the method that was tried.
-    /// [`IoError::Interrupted`] if the waiter asked for a stop, and the purge has stopped.
-    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    /// [`TargetError::Interrupted`] if the waiter asked for a stop, and the purge has stopped.
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         cannot(self, "cannot be purged")
     }
 
@@ -116,7 +116,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the size of the target is what it is, or no drive of that part can be simulated.
-    fn purge_to_scale(&mut self, _scale: Ratio) -> Result<PurgeMethod, IoError> {
+    fn purge_to_scale(&mut self, _scale: Ratio) -> Result<PurgeMethod, TargetError> {
         cannot(self, "has one size; only a simulated drive can be made smaller")
     }
 
@@ -129,7 +129,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the target cannot deallocate ([`Limits::deallocate`]) or the device failed.
-    fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), TargetError> {
         cannot(self, "cannot deallocate a range")
     }
 
@@ -137,7 +137,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the device failed to flush.
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         cannot(self, "cannot flush")
     }
 
@@ -146,7 +146,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the target has no such setting ([`Limits::rest`]), or the change failed.
-    fn set_rest(&mut self, _rest: Rest) -> Result<String, IoError> {
+    fn set_rest(&mut self, _rest: Rest) -> Result<String, TargetError> {
         cannot(self, "has no link power management and no power states that can be switched here")
     }
 
@@ -154,7 +154,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// As [`Past::check`].
-    fn age(&mut self, past: Past) -> Result<(), IoError> {
+    fn age(&mut self, past: Past) -> Result<(), TargetError> {
         past.check(&self.identity(), self.limits().ages)
     }
 
@@ -194,6 +194,6 @@ pub trait Target: Send {
 }
 
 /// The answer of a target without a capability.
-fn cannot<T: Target + ?Sized, R>(target: &T, what: &str) -> Result<R, IoError> {
-    Err(IoError::Unsupported(format!("{} {what}", target.identity().name)))
+fn cannot<T: Target + ?Sized, R>(target: &T, what: &str) -> Result<R, TargetError> {
+    Err(TargetError::Unsupported(format!("{} {what}", target.identity().name)))
 }

@@ -12,7 +12,7 @@ use base::{Completion, Nanos, Op, Status, TelemetryRow};
 
 use crate::UseProbe;
 use crate::contract::Target;
-use crate::error::IoError;
+use crate::error::TargetError;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
 use base::Identity;
@@ -94,7 +94,7 @@ impl<T: Target> FaultyTarget<T> {
         );
     }
 
-    fn reap_inner(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_inner(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let mut reaped = std::mem::take(&mut self.reaped);
         let result = self.inner.reap(min, &mut reaped);
         self.in_inner = self.in_inner.saturating_sub(reaped.len());
@@ -137,9 +137,9 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.submit(ops);
     }
 
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         if self.lost {
-            return Err(IoError::Device {
+            return Err(TargetError::Device {
                 context: format!("{} was lost", self.inner.identity().name),
                 source: io::Error::from(rustix::io::Errno::NODEV),
             });
@@ -160,7 +160,7 @@ impl<T: Target> Target for FaultyTarget<T> {
         Ok(())
     }
 
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         self.idle_until(t);
         self.reap(0, out)
     }
@@ -169,7 +169,7 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.idle_until(t);
     }
 
-    fn confirm_identity(&self) -> Result<(), IoError> {
+    fn confirm_identity(&self) -> Result<(), TargetError> {
         self.inner.confirm_identity()
     }
 
@@ -177,15 +177,15 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.use_probe()
     }
 
-    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         self.inner.purge(waiter)
     }
 
-    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         self.inner.deallocate(offset_bytes, len_bytes)
     }
 
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         self.inner.flush()
     }
 
@@ -212,7 +212,10 @@ mod tests {
     use crate::scripted::{Reply, ScriptedTarget};
     use base::{Data, OpKind};
 
-    fn run(faults: &[(u64, Fault)], count: u32) -> (Vec<Completion>, Nanos, Result<(), IoError>) {
+    fn run(
+        faults: &[(u64, Fault)],
+        count: u32,
+    ) -> (Vec<Completion>, Nanos, Result<(), TargetError>) {
         let inner = ScriptedTarget::new(1 << 30, Reply::after_ns(10));
         let mut target = FaultyTarget::new(inner, faults.iter().copied());
         let op = |tag| Op {

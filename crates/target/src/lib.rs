@@ -24,7 +24,7 @@ pub use base::{Identity, TargetKind};
 pub use age::{Ages, Past};
 pub use clock::Clock;
 pub use contract::Target;
-pub use error::{IoError, Refusal};
+pub use error::{Refusal, TargetError};
 pub use limits::Limits;
 pub use purge::{Patient, PurgeMethod, PurgeOption, Waiter};
 pub use rest::Rest;

@@ -6,7 +6,7 @@ use base::{Completion, Nanos, Op, OpKind, Status};
 
 use crate::clock::Clock;
 use crate::contract::Target;
-use crate::error::IoError;
+use crate::error::TargetError;
 use crate::limits::{Limits, fence};
 use crate::purge::{PurgeMethod, Waiter};
 use crate::spec::TargetSpec;
@@ -71,7 +71,7 @@ impl<C: Clock> Target for NullTarget<C> {
     }
 
     #[inline]
-    fn reap(&mut self, _min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, _min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         if self.ended.is_empty() {
             return Ok(());
         }
@@ -84,20 +84,20 @@ impl<C: Clock> Target for NullTarget<C> {
         self.clock.sleep_until(t);
     }
 
-    fn lanes(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
-        let lane = || Self::new(self.capacity_bytes, self.clock.clone());
-        Ok(queue_depths.iter().map(|_| lane()).collect())
+    fn workers(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, TargetError> {
+        let worker = || Self::new(self.capacity_bytes, self.clock.clone());
+        Ok(queue_depths.iter().map(|_| worker()).collect())
     }
 
-    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         Ok(PurgeMethod::None)
     }
 
-    fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), TargetError> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         Ok(())
     }
 }

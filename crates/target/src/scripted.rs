@@ -11,7 +11,7 @@ use base::{Completion, Nanos, Op, Status};
 
 use crate::UseProbe;
 use crate::contract::Target;
-use crate::error::IoError;
+use crate::error::TargetError;
 use crate::health::HealthProbe;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
@@ -193,7 +193,7 @@ impl Target for ScriptedTarget {
         }
     }
 
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let mut missing = min;
         while let Some(&Reverse((done, sequence))) = self.outstanding.peek() {
             if missing == 0 && done > self.now {
@@ -207,7 +207,7 @@ impl Target for ScriptedTarget {
         Ok(())
     }
 
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         // It watches the clock, so it is late only by `overstay`.
         self.record(Event::Idled(t));
         let late = Nanos(t.0 + self.overstay.0);
@@ -231,17 +231,17 @@ impl Target for ScriptedTarget {
         self.uses.clone()
     }
 
-    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         self.record(Event::Purged);
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
 
-    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         self.record(Event::Deallocated { offset_bytes, len_bytes });
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         self.record(Event::Flushed);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use crate::error::IoError;
+use crate::error::TargetError;
 
 /// Looks at the other users of a target that is written to, beside all work on it.
 pub trait UseProbe: Debug + Send + Sync {
@@ -16,7 +16,7 @@ pub trait UseProbe: Debug + Send + Sync {
     /// it, since it was opened.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with the code of the use; [`IoError::Unsupported`] if nobody can tell
+    /// [`TargetError::Refused`] with the code of the use; [`TargetError::Unsupported`] if nobody can tell
     /// any more.
-    fn require_unused(&self) -> Result<(), IoError>;
+    fn require_unused(&self) -> Result<(), TargetError>;
 }

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use io::open::Inspected;
@@ -162,12 +162,12 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
 }
 
 /// Refuses a queue that the target does not have, with the name of the depth in this command.
-fn check_depth(args: &SpareArgs, inspected: &Inspected) -> Result<(), IoError> {
+fn check_depth(args: &SpareArgs, inspected: &Inspected) -> Result<(), TargetError> {
     let (depth, most) = (args.queue_depth, inspected.limits.queue_depth_max);
     if depth <= most {
         return Ok(());
     }
-    Err(IoError::Usage(format!(
+    Err(TargetError::Usage(format!(
         "--queue-depth {depth} is more than the {most} commands that {} takes at a time; lower it with \
          --queue-depth {most}",
         args.target

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::Nanos;
 use clap::Args as ClapArgs;
 use result::report::{Page, Report, build};
@@ -176,7 +176,7 @@ fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
 }
 
 /// The inputs that the page must not replace.
-fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
+fn inputs(args: &ReviewArgs) -> Result<Inputs, TargetError> {
     let inputs = Inputs::default().library(&args.suite.common.library).page(args.web.as_deref());
     let inputs = inputs.facts(&args.suite.execution.facts).words(args.words.as_deref());
     let add = |inputs: Inputs, text: &String| Ok(inputs.target(&text.parse()?));

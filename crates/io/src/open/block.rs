@@ -11,7 +11,7 @@ use device::host::clock::MonotonicClock;
 use device::host::interrupts;
 use device::host::shell::quoted;
 use device::host::sysfs::System;
-use target::{Identity, IoError, Limits, TargetSpec};
+use target::{Identity, Limits, TargetError, TargetSpec};
 
 use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
 use crate::engine::medium::{Medium, MediumKind};
@@ -19,7 +19,7 @@ use crate::options::OpenOptions;
 use crate::ownership::Ownership;
 
 /// The device at this path with the obstacles to a run on it.
-pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, IoError> {
+pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, TargetError> {
     let device = guard::inspect(path)?;
     let identity = Identity {
         name: device.describe(),
@@ -40,7 +40,7 @@ pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, IoErr
     Ok(Inspected {
         purge_options: device::purge::survey(&device),
         counts_nand_writes: device::health::counts_nand_writes(&device),
-        obstacles: device.in_use.iter().cloned().map(IoError::from).collect(),
+        obstacles: device.in_use.iter().cloned().map(TargetError::from).collect(),
         needs: word.map(|word| confirmation(&quoted(word), has_contents)),
         ..Inspected::harmless(spec, identity, limits)
     })
@@ -51,7 +51,7 @@ pub(super) fn dry_run(
     spec: &TargetSpec,
     path: &Path,
     options: &OpenOptions,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     if options.write {
         return guard::claim(path, consent(options, true)).map(drop);
     }
@@ -68,11 +68,11 @@ pub(super) fn hold(
     spec: &TargetSpec,
     path: &Path,
     options: &OpenOptions,
-) -> Result<Medium, IoError> {
+) -> Result<Medium, TargetError> {
     options.check(&path.display().to_string())?;
     let is_generic = guard::is_generic_node(path);
     let mut claim = guard::claim(path, consent(options, false))?;
-    let file = claim.take_file().ok_or_else(|| IoError::Device {
+    let file = claim.take_file().ok_or_else(|| TargetError::Device {
         context: format!("{} was claimed without being opened", path.display()),
         source: io::ErrorKind::NotFound.into(),
     })?;

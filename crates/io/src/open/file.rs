@@ -18,7 +18,7 @@ use device::host::shell::quoted_path;
 use device::host::sysfs::{DeviceNumber, System};
 use rustix::fs::{AtFlags, CWD, FlockOperation, OFlags};
 use rustix::io::Errno;
-use target::{Identity, IoError, Limits, TargetSpec};
+use target::{Identity, Limits, TargetError, TargetSpec};
 
 use super::direct::{Access, go_direct};
 use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
@@ -50,7 +50,7 @@ pub(super) fn inspect(
     spec: &TargetSpec,
     path: &Path,
     size_bytes: Option<u64>,
-) -> Result<Inspected, IoError> {
+) -> Result<Inspected, TargetError> {
     let (found, capacity_bytes, needs) = match locate(path)? {
         Place::New(wanted) => (wanted, needed_size(path, size_bytes)?, None),
         Place::Existing(found) => {
@@ -78,7 +78,7 @@ pub(super) fn dry_run(
     path: &Path,
     size_bytes: Option<u64>,
     options: &OpenOptions,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     if !options.write {
         return hold(spec, path, size_bytes, false, options).map(drop);
     }
@@ -105,7 +105,7 @@ pub(super) fn hold(
     size_bytes: Option<u64>,
     keep: bool,
     options: &OpenOptions,
-) -> Result<Medium, IoError> {
+) -> Result<Medium, TargetError> {
     options.check(&path.display().to_string())?;
     let mut opened = match (locate(path)?, options.write) {
         (Place::Existing(found), true) => overwrite(found, size_bytes, options)?,
@@ -135,19 +135,19 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-fn examined(path: &Path) -> Result<fs::Metadata, IoError> {
+fn examined(path: &Path) -> Result<fs::Metadata, TargetError> {
     fs::metadata(path)
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
 }
 
 /// Refuses a path that this program may not write to.
-fn require_right(path: &Path, what: impl Fn() -> String) -> Result<(), IoError> {
+fn require_right(path: &Path, what: impl Fn() -> String) -> Result<(), TargetError> {
     let right = rustix::fs::accessat(CWD, path, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
     right.map_err(|errno| device_error(what(), errno.into()))
 }
 
 /// Resolves the path and refuses one that can never be a file target.
-fn locate(path: &Path) -> Result<Place, IoError> {
+fn locate(path: &Path) -> Result<Place, TargetError> {
     let place = match fs::canonicalize(path) {
         Ok(found) => Place::Existing(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Place::New(resolve_new(path)?),
@@ -160,7 +160,7 @@ fn locate(path: &Path) -> Result<Place, IoError> {
     let (Place::Existing(resolved) | Place::New(resolved)) = &place;
     // A mistyped device name must not become a large file in the memory behind /dev.
     if ["/dev", "/proc", "/sys"].iter().any(|root| resolved.starts_with(root)) {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "file:{} is at {}; expected a path outside /dev, /proc and /sys (for a block device \
              leave `file:` away)",
             path.display(),
@@ -170,23 +170,26 @@ fn locate(path: &Path) -> Result<Place, IoError> {
     Ok(place)
 }
 
-fn resolve_new(path: &Path) -> Result<PathBuf, IoError> {
+fn resolve_new(path: &Path) -> Result<PathBuf, TargetError> {
     if path.is_symlink() {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "{} is a symbolic link to nothing; expected a file or a new name",
             path.display()
         )));
     }
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or_else(|| {
-        IoError::Usage(format!("{} names no file; expected file:PATH?size=8GiB", path.display()))
+        TargetError::Usage(format!(
+            "{} names no file; expected file:PATH?size=8GiB",
+            path.display()
+        ))
     })?;
     match fs::canonicalize(parent) {
         Ok(resolved) => {
             somebodys::require_same(parent, &resolved)?;
             Ok(resolved.join(name))
         }
-        Err(error) => Err(IoError::Usage(format!(
+        Err(error) => Err(TargetError::Usage(format!(
             "cannot create {}: its directory {} is not usable ({error}); expected an existing one",
             path.display(),
             parent.display()
@@ -194,7 +197,7 @@ fn resolve_new(path: &Path) -> Result<PathBuf, IoError> {
     }
 }
 
-fn require_regular(path: &Path) -> Result<(), IoError> {
+fn require_regular(path: &Path) -> Result<(), TargetError> {
     let kind = fs::symlink_metadata(path)
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))?
         .file_type();
@@ -202,7 +205,7 @@ fn require_regular(path: &Path) -> Result<(), IoError> {
         return Ok(());
     }
     let path = path.display();
-    Err(IoError::Usage(if kind.is_block_device() {
+    Err(TargetError::Usage(if kind.is_block_device() {
         format!("{path} is a block device: use {path} itself, without `file:`")
     } else if kind.is_dir() {
         format!(
@@ -213,18 +216,18 @@ fn require_regular(path: &Path) -> Result<(), IoError> {
     }))
 }
 
-fn nothing_to_read(path: &Path) -> IoError {
-    IoError::Usage(format!(
+fn nothing_to_read(path: &Path) -> TargetError {
+    TargetError::Usage(format!(
         "{} does not exist and this run only reads; expected an existing file",
         path.display()
     ))
 }
 
 /// The necessary size of a new file.
-fn needed_size(path: &Path, size_bytes: Option<u64>) -> Result<u64, IoError> {
+fn needed_size(path: &Path, size_bytes: Option<u64>) -> Result<u64, TargetError> {
     size_bytes.ok_or_else(|| {
         let path = path.display();
-        IoError::Usage(format!(
+        TargetError::Usage(format!(
             "{path} does not exist and its size is not given; expected file:{path}?size=8GiB"
         ))
     })
@@ -235,7 +238,7 @@ const fn whole_steps(len_bytes: u64) -> u64 {
     len_bytes - len_bytes % SIZE_STEP_BYTES
 }
 
-fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, IoError> {
+fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, TargetError> {
     let size_bytes = needed_size(typed, size_bytes)?;
     check_size(&path, size_bytes)?;
     check_space(&path, size_bytes, 0)?;
@@ -261,7 +264,7 @@ fn lend(
     size_bytes: Option<u64>,
     options: &OpenOptions,
     write: bool,
-) -> Result<(File, FileClaim, u64), IoError> {
+) -> Result<(File, FileClaim, u64), TargetError> {
     let looked_at = open_existing(path, false)?;
     let unused = metadata(&looked_at, path)?;
     somebodys::require_unused(path, &unused)?;
@@ -274,7 +277,7 @@ fn lend(
     let file = open_existing(path, write)?;
     let found = metadata(&file, path)?;
     if [&found, &unused].iter().any(|it| (it.dev(), it.ino()) != given_away) {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: "identity-changed",
             message: format!(
                 "{} was replaced while it was opened; stop whatever does that and run again",
@@ -293,7 +296,7 @@ fn overwrite(
     path: PathBuf,
     size_bytes: Option<u64>,
     options: &OpenOptions,
-) -> Result<OpenFile, IoError> {
+) -> Result<OpenFile, TargetError> {
     let (file, claim, capacity_bytes) = lend(&path, size_bytes, options, true)?;
     let found = metadata(&file, &path)?;
     let warnings =
@@ -305,14 +308,14 @@ fn overwrite(
     Ok(OpenFile { file, path, hold, capacity_bytes, warnings })
 }
 
-fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, IoError> {
+fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, TargetError> {
     let file = open_existing(&path, false)?;
     let found = metadata(&file, &path)?;
     lock(&file, &path)?;
     let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
     check_size(&path, capacity_bytes)?;
     if capacity_bytes > found.len() {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "?size= asks for {}, but {} has only {} and this run only reads; leave ?size= away",
             Bytes(capacity_bytes).rounded(),
             path.display(),
@@ -325,9 +328,9 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, IoError
 
 /// An existing file is overwritten only if the user named it, by any path. Returns device and inode
 /// of the named file.
-fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
+fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), TargetError> {
     if erase.is_empty() {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: "existing-file",
             message: format!(
                 "{} exists and this run would overwrite it; give --erase {} if its content may be \
@@ -342,7 +345,7 @@ fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
     if erase.iter().any(|word| inode(Path::new(word)) == Some(found)) {
         return Ok(found);
     }
-    Err(IoError::Refused {
+    Err(TargetError::Refused {
         code: "wrong-serial",
         message: format!(
             "--erase {} is not the file that would be overwritten; expected --erase {}",
@@ -352,7 +355,7 @@ fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
     })
 }
 
-fn open_existing(path: &Path, write: bool) -> Result<File, IoError> {
+fn open_existing(path: &Path, write: bool) -> Result<File, TargetError> {
     File::options()
         .read(true)
         .write(write)
@@ -361,17 +364,17 @@ fn open_existing(path: &Path, write: bool) -> Result<File, IoError> {
         .map_err(|source| device_error(format!("cannot open {}", path.display()), source))
 }
 
-fn metadata(file: &File, path: &Path) -> Result<fs::Metadata, IoError> {
+fn metadata(file: &File, path: &Path) -> Result<fs::Metadata, TargetError> {
     file.metadata()
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
 }
 
 /// Keeps other runs from writing to a file that this one reads.
-fn lock(file: &File, path: &Path) -> Result<(), IoError> {
+fn lock(file: &File, path: &Path) -> Result<(), TargetError> {
     let shared = FlockOperation::NonBlockingLockShared;
     let locked = patiently(|| rustix::fs::flock(file, shared).map_err(io::Error::from));
     match locked.map_err(|error| Errno::from_io_error(&error)) {
-        Err(Some(Errno::WOULDBLOCK)) => Err(IoError::Refused {
+        Err(Some(Errno::WOULDBLOCK)) => Err(TargetError::Refused {
             code: "busy",
             message: format!(
                 "{} is locked by another process, perhaps another run; wait for it or choose \
@@ -384,11 +387,11 @@ fn lock(file: &File, path: &Path) -> Result<(), IoError> {
     }
 }
 
-fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
+fn check_size(path: &Path, size_bytes: u64) -> Result<(), TargetError> {
     if size_bytes > 0 && size_bytes.is_multiple_of(SIZE_STEP_BYTES) {
         return Ok(());
     }
-    Err(IoError::Usage(format!(
+    Err(TargetError::Usage(format!(
         "{size_bytes} bytes is no size for {}; expected a multiple of {SIZE_STEP_BYTES} above zero, \
          such as ?size=8GiB",
         path.display()
@@ -397,7 +400,7 @@ fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
 
 /// Checked before creating or growing, so that the user gets a message and not an incomplete file.
 /// The file has `held_bytes` already.
-fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoError> {
+fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), TargetError> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     let Ok(space) = rustix::fs::statvfs(directory) else { return Ok(()) };
     let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
@@ -421,7 +424,7 @@ fn medium(
     spec: &TargetSpec,
     typed: &Path,
     options: &OpenOptions,
-) -> Result<Medium, IoError> {
+) -> Result<Medium, TargetError> {
     let access = go_direct(&opened.file);
     let (engine, logical_block_bytes) = match &access {
         Access::Direct { block_bytes } => ("O_DIRECT".to_owned(), *block_bytes),
@@ -485,12 +488,12 @@ fn details(system: &System, on: DeviceNumber) -> BTreeMap<String, String> {
 }
 
 /// Tried beyond the end of the file, where nothing is lost: the run may still be refused.
-fn can_punch(opened: &OpenFile) -> Result<bool, IoError> {
+fn can_punch(opened: &OpenFile) -> Result<bool, TargetError> {
     let len_bytes = metadata(&opened.file, &opened.path)?.len();
     let beyond = len_bytes.max(opened.capacity_bytes).checked_next_multiple_of(SIZE_STEP_BYTES);
     Ok(beyond.is_some_and(|end| punch_hole(&opened.file, end, SIZE_STEP_BYTES).is_ok()))
 }
 
-fn device_error(context: String, source: io::Error) -> IoError {
-    IoError::Device { context, source }
+fn device_error(context: String, source: io::Error) -> TargetError {
+    TargetError::Device { context, source }
 }

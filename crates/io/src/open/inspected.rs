@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use device::host::memory;
-use target::{Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
+use target::{Identity, Limits, PurgeMethod, PurgeOption, TargetError, TargetSpec};
 
 use crate::options::{self, OpenOptions};
 
@@ -28,7 +28,7 @@ pub struct Inspected {
     /// Whether the pages or bytes programmed into its NAND are counted.
     pub counts_nand_writes: bool,
     /// The reasons for a refusal now, in the order of the checks.
-    pub obstacles: Vec<IoError>,
+    pub obstacles: Vec<TargetError>,
     /// The argument that a run needs, e.g. `--erase SERIAL`, or `None` if it needs none.
     pub needs: Option<String>,
 }
@@ -50,10 +50,10 @@ impl Inspected {
     }
 
     /// Adds every objection to opening it with these options; `first` is that of a dry run.
-    pub(super) fn object(&mut self, first: Option<IoError>, options: &OpenOptions) {
+    pub(super) fn object(&mut self, first: Option<TargetError>, options: &OpenOptions) {
         // Readers may share the device.
         let mut in_use = std::mem::take(&mut self.obstacles);
-        let is_first = |other: &IoError| {
+        let is_first = |other: &TargetError| {
             first.as_ref().is_some_and(|first| first.to_string() == other.to_string())
         };
         in_use.retain(|other| options.write && !is_first(other));
@@ -74,11 +74,11 @@ impl Inspected {
     /// The method of a purge, or `None` if there is no choice.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] if the requested method, or every method, has an obstacle.
+    /// [`TargetError::Unsupported`] if the requested method, or every method, has an obstacle.
     pub fn purge_method(
         &self,
         wanted: Option<PurgeMethod>,
-    ) -> Result<Option<PurgeMethod>, IoError> {
+    ) -> Result<Option<PurgeMethod>, TargetError> {
         if self.purge_options.is_empty() {
             return Ok(None);
         }

@@ -5,16 +5,16 @@ use target::PurgeMethod;
 
 use super::*;
 
-fn inspected(target: &str) -> Result<Inspected, IoError> {
+fn inspected(target: &str) -> Result<Inspected, TargetError> {
     let options = OpenOptions { write: true, ..OpenOptions::default() };
     inspect(&target.parse().unwrap(), &options)
 }
 
 fn reasons(inspected: &Inspected) -> Vec<&'static str> {
-    let reason = |obstacle: &IoError| match obstacle {
-        IoError::Refused { code, .. } => *code,
-        IoError::Unsupported(_) => "unsupported",
-        IoError::Device { .. } => "device",
+    let reason = |obstacle: &TargetError| match obstacle {
+        TargetError::Refused { code, .. } => *code,
+        TargetError::Unsupported(_) => "unsupported",
+        TargetError::Device { .. } => "device",
         other => panic!("{other:?}"),
     };
     inspected.obstacles.iter().map(reason).collect()
@@ -67,7 +67,7 @@ fn what_a_run_refuses_is_not_planned() {
         ("file:/dev/null?size=1MiB".to_owned(), "is not a regular file"),
     ] {
         match inspected(&target).map(|inspected| inspected.identity) {
-            Err(IoError::Usage(message)) => assert!(message.contains(expected), "{message}"),
+            Err(TargetError::Usage(message)) => assert!(message.contains(expected), "{message}"),
             other => panic!("{target}: {other:?}"),
         }
     }

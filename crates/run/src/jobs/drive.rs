@@ -6,8 +6,8 @@ use base::{Completion, Nanos, Op};
 use load::Generator;
 use result::rows::PhaseRows;
 use result::schema::Phase;
-use target::IoError;
 use target::Target;
+use target::TargetError;
 
 use super::running::Running;
 use super::{JobSpec, Jobs};
@@ -30,7 +30,7 @@ pub fn drive_jobs<T: Target>(
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     on_second: impl FnMut(&Recorder),
-) -> (Result<End, IoError>, Parts) {
+) -> (Result<End, TargetError>, Parts) {
     let mut together = Together::new(jobs, generators, recorder);
     let end = together.keep_busy(target, recorder, interrupted, on_second);
     let now = target.now();
@@ -98,7 +98,7 @@ impl<'a> Together<'a> {
         recorder: &mut Recorder,
         interrupted: &AtomicBool,
         mut on_second: impl FnMut(&Recorder),
-    ) -> Result<End, IoError> {
+    ) -> Result<End, TargetError> {
         let mut ended: Vec<Completion> = Vec::with_capacity(self.owners.len());
         let mut now = target.now();
         let mut seconds = Seconds::start(target, recorder);
@@ -177,7 +177,7 @@ impl<'a> Together<'a> {
         is_running: bool,
         is_idle: bool,
         ended: &mut Vec<Completion>,
-    ) -> Result<Nanos, IoError> {
+    ) -> Result<Nanos, TargetError> {
         let times = (0..self.jobs.len())
             .filter_map(|index| self.begins_at(index).or_else(|| self.jobs[index].next_time()));
         match times.chain(self.deadline.filter(|_| is_idle)).min().filter(|_| is_running) {

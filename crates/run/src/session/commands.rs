@@ -9,9 +9,9 @@ use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
 use result::stats::findings::time;
 use result::stats::latency::WAIT_NS;
-use target::IoError;
 use target::Rest;
 use target::Target;
+use target::TargetError;
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive, start_telemetry};
@@ -213,7 +213,7 @@ impl Session {
     }
 }
 
-fn with_cause(error: &target::IoError) -> String {
+fn with_cause(error: &target::TargetError) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default())
 }
@@ -241,7 +241,7 @@ fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
          had done {} commands and {} bytes; for a shorter one use less of the target (--span)",
         spec.name, phase.ios, phase.bytes
     );
-    RunError::Target(IoError::Device { context, source: std::io::ErrorKind::TimedOut.into() })
+    RunError::Target(TargetError::Device { context, source: std::io::ErrorKind::TimedOut.into() })
 }
 
 /// Warning: a phase whose slowest command ended after it.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Ratio;
-use target::{IoError, PurgeMethod, Target, Waiter};
+use target::{PurgeMethod, Target, TargetError, Waiter};
 
 use super::{Control, Session};
 use crate::event::Event;
@@ -15,7 +15,7 @@ impl Session {
         &mut self,
         target: &mut T,
         control: &mut Control<'_>,
-    ) -> Result<PurgeMethod, IoError> {
+    ) -> Result<PurgeMethod, TargetError> {
         let considered = target.purge_options();
         let stop_button = StopButton {
             interrupted: control.interrupted,
@@ -32,7 +32,7 @@ impl Session {
         &mut self,
         target: &mut T,
         scale: Ratio,
-    ) -> Result<(), IoError> {
+    ) -> Result<(), TargetError> {
         let method = target.purge_to_scale(scale)?;
         self.run.purge = Some(purge_record(&[], Some(&method)));
         Ok(())

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use base::verifiable::{SECTOR_BYTES, Sector, read};
 use base::{Op, OpKind, Status};
-use target::IoError;
 use target::Target;
+use target::TargetError;
 use target::error::is_of_medium;
 
 use super::promises::Promises;
@@ -136,7 +136,7 @@ fn sectors(
     }
     ended.require_ok(target)?;
     let bytes = target.read_bytes(tag, len as usize).ok_or_else(|| {
-        IoError::Unsupported(format!("what was read at offset {offset} cannot be looked at"))
+        TargetError::Unsupported(format!("what was read at offset {offset} cannot be looked at"))
     })?;
     let sectors = bytes.chunks(SECTOR_BYTES).zip((offset..).step_by(SECTOR_BYTES));
     Ok(Some(sectors.map(|(sector, here_bytes)| read(sector, seed, here_bytes)).collect()))

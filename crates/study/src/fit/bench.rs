@@ -7,7 +7,7 @@ use base::Ratio;
 use io::OpenOptions;
 use result::schema::{Request, Run, RunStatus};
 use run::RunError;
-use target::IoError;
+use target::TargetError;
 
 use super::figures::{self, Figures, Latencies, Noise};
 use super::measured::Measured;
@@ -171,7 +171,7 @@ impl<'a> Bench<'a> {
         });
         if self.stop.load(Ordering::Relaxed) {
             let words = "the fit was stopped; nothing of it is kept".to_owned();
-            return Err(RunError::Target(IoError::Interrupted(words)));
+            return Err(RunError::Target(TargetError::Interrupted(words)));
         }
         for ((name, _), simulated) in fresh.into_iter().zip(done) {
             self.known.insert(name.clone(), simulated.unwrap_or_default());

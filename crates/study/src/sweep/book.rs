@@ -293,7 +293,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::AtomicBool;
 
-    use target::IoError;
+    use target::TargetError;
 
     use super::*;
     use crate::loops::{Undo, attach, require_or_skip};
@@ -359,7 +359,8 @@ mod tests {
         let node = attach(&log, &[]);
         let _detach = Undo::new("losetup", format!("-d{}", node.display()));
         let used = Book::open(dir.path(), SPEC).unwrap_err();
-        let is_refused = matches!(used, RunError::Target(IoError::Refused { code: "held", .. }));
+        let is_refused =
+            matches!(used, RunError::Target(TargetError::Refused { code: "held", .. }));
         assert!(is_refused, "{used}");
     }
 }

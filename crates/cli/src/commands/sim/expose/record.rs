@@ -91,7 +91,7 @@ impl Record {
         let mut writer = IosWriter::create(self.writer.path(), choice, self.run.seed, when_full)?;
         let mut recorder = locked(&self.recorder);
         let (name, start) = (GRAPHED_PHASE.to_owned(), recorder.start());
-        let phase = IosPhase { index: 0, name, jobs: Vec::new(), start, lanes: 1 };
+        let phase = IosPhase { index: 0, name, jobs: Vec::new(), start, workers: 1 };
         *recorder = recorder.clone().with_taps(writer.taps(phase));
         self.ios = Some((choice, writer));
         Ok(())
