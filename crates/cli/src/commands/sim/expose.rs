@@ -195,7 +195,7 @@ fn record(
     if let Some(choice) = args.ios {
         record.keep_ios(choice, args.clock)?;
     }
-    disk.books_mut().follow(record.observer(), totals);
+    disk.books_mut().follow(record.follower(), totals);
     Ok(Some(record))
 }
 
