@@ -14,7 +14,7 @@ use crate::errors::Failure;
 /// The devices of this machine, as `ssdlab list devices` finds them, as JSON.
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> String {
-    let found = py.detach(study::devices);
+    let found = py.detach(session::devices);
     let rows = found.iter().map(|device| {
         let reasons: Vec<_> = device.in_use.iter().map(|reason| reason.code).collect();
         json!({
@@ -56,16 +56,16 @@ pub(crate) fn metrics() -> PyResult<String> {
 pub(crate) fn describe(py: Python<'_>, target: &str) -> PyResult<String> {
     let text = py.detach(|| {
         let spec: TargetSpec = target.parse()?;
-        let described = io::open::describe(&spec, &OpenOptions::default())?;
+        let inspected = io::open::inspect(&spec, &OpenOptions::default())?;
         let Identity { name, firmware, serial, capacity_bytes, raw_bytes, facts, details, .. } =
-            &described.identity;
+            &inspected.identity;
         Ok::<_, Failure>(
             json!({
                 "kind": spec.kind().name(), "name": name, "firmware": firmware, "serial": serial,
                 "capacity_bytes": capacity_bytes, "raw_bytes": raw_bytes, "facts": facts,
-                "details": details, "queue_depth_max": described.limits.queue_depth_max,
-                "logical_block_bytes": described.limits.logical_block_bytes,
-                "memory_bytes": described.memory_bytes,
+                "details": details, "queue_depth_max": inspected.limits.queue_depth_max,
+                "logical_block_bytes": inspected.limits.logical_block_bytes,
+                "memory_bytes": inspected.memory_bytes,
             })
             .to_string(),
         )

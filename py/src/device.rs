@@ -7,7 +7,6 @@ use io::engine::sim::SimTarget;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use target::capability::{Age, Deallocate, Purge, Telemetry};
 use target::{Patient, Target, TargetSpec};
 
 use crate::errors::Failure;

@@ -8,8 +8,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use result::store::StoreError;
 use run::RunError;
-use study::exit::{self, EXIT_USAGE};
-use target::IoError;
+use session::exit::{self, EXIT_USAGE};
+use target::TargetError;
 
 /// An error with its word and exit code, before it is an exception.
 #[derive(Debug)]
@@ -64,8 +64,8 @@ impl From<Failure> for PyErr {
     }
 }
 
-impl From<IoError> for Failure {
-    fn from(error: IoError) -> Self {
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
         Self::new(exit::of_target(&error), &error)
     }
 }

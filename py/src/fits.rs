@@ -7,8 +7,8 @@ use std::sync::mpsc::Sender;
 use pyo3::prelude::*;
 use result::schema::Run;
 use result::store::{RunDir, StoreError};
+use session::pool::Limits;
 use study::fit::{self, Question};
-use study::pool::Limits;
 
 use crate::background;
 use crate::errors::Failure;

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use io::EngineChoice;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use result::schema::{About, Request, Setting};
-use run::{Control, Event, Outcome, RunError};
-use study::prepare::{self, Requirements};
-use study::{Needs, request};
+use run::{Control, Event, Outcome, RunError, Workers};
+use session::job::{Job, Origin, plan, unix_ns};
+use session::request;
+use session::targets::{self, Requirements};
 use target::{PurgeMethod, TargetSpec};
 
 use crate::background;
@@ -61,51 +61,57 @@ impl Call {
         let (recorded, spec) = (self.request(), self.target.parse::<TargetSpec>()?);
         let about =
             About { label: self.label.clone(), note: self.note.clone(), tags: self.tags.clone() };
-        let request = request::to_run(&recorded, self.library.clone())?;
+        let run::Request { test, workers, .. } = request::to_run(&recorded, self.library.clone())?;
         Ok(Read {
             spec,
-            request: run::Request { about, ..request },
+            write: test.writes(),
+            workers,
+            origin: Origin { about, ..Origin::default() },
             purge: self.purge.as_deref().map(str::parse).transpose()?,
             engine: recorded.engine.parse()?,
+            recorded,
         })
     }
 
     fn carry_out(
         &self,
-        Read { spec, request, purge, engine }: Read,
+        Read { spec, recorded, origin, write, workers, purge, engine }: Read,
         button: &AtomicBool,
         events: Sender<Event>,
     ) -> Result<Outcome, Failure> {
         let requirements = Requirements {
-            write: request.test.writes(),
+            write,
             read_only: self.read_only,
             erase: &self.erase,
             erase_signatures: self.erase_signatures,
             purge,
             engine,
-            workers: request.workers,
+            workers,
             facts: &self.facts,
             library: Some(Path::new(&self.library)),
         };
-        let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
-        let described = inspected.described(&spec)?;
-        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-        let prepared = inspected.hold()?;
-        let restored = prepare::restore_left_behind().map(|outcome| match outcome {
+        let inspection = targets::inspect(vec![spec.clone()], requirements)?;
+        let inspected = inspection.target(&spec)?;
+        let job = Job::new(recorded.clone(), &plan(&recorded, inspected)?, inspected);
+        let held = inspection.hold()?;
+        let restored = targets::restore_left_behind().map(|outcome| match outcome {
             Ok(words) => format!("restored: {words}"),
             Err(error) => error.to_string(),
         });
         restored.for_each(|words| _ = events.send(Event::Warning(words)));
         let mut observer = |event: &Event| _ = events.send(event.clone());
         let control = Control { interrupted: button, observer: &mut observer, unix_ns };
-        Ok(study::perform(&prepared, &spec, Needs::of(&plan), request, control)?)
+        Ok(job.perform(&origin, &self.library, &held, control)?)
     }
 }
 
 /// The arguments of a run as values.
 struct Read {
     spec: TargetSpec,
-    request: run::Request,
+    recorded: Request,
+    origin: Origin,
+    write: bool,
+    workers: Workers,
     purge: Option<PurgeMethod>,
     engine: EngineChoice,
 }
@@ -180,9 +186,4 @@ fn words<'py>(
         Event::Resumed { .. } => return Ok(None),
     };
     Ok(Some((name, members)))
-}
-
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

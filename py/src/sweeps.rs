@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use run::RunError;
-use study::pool::Limits;
+use session::pool::Limits;
 use study::sweep::{self, Outcome, Task};
 
 use crate::background;

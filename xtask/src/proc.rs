@@ -44,7 +44,8 @@ pub fn stream(log: Log, command: &mut Command) -> Result<()> {
 /// `None` if /proc is missing.
 fn processor_time(child: &Child) -> Option<Duration> {
     let pid = Pid::from_child(child);
-    rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
+    rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+        .ok()?;
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
     // The name of the program, in parentheses, may hold spaces. proc(5): utime, stime, cutime, cstime.
     let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
@@ -147,8 +148,11 @@ mod tests {
     fn processor_time_is_that_of_a_program_and_of_its_children() {
         take_processor_time();
         let spin = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done";
-        stream(Log::stdout("spin"), Command::new("sh").args(["-c", &format!("sh -c '{spin}'; true")]))
-            .unwrap();
+        stream(
+            Log::stdout("spin"),
+            Command::new("sh").args(["-c", &format!("sh -c '{spin}'; true")]),
+        )
+        .unwrap();
         assert!(take_processor_time() > Duration::ZERO);
         assert_eq!(take_processor_time(), Duration::ZERO);
     }

@@ -126,22 +126,6 @@ pub struct JobsArg {
     pub jobs: Option<u32>,
 }
 
-impl RunArgs {
-    /// A test with settings, as a part of a command that names the target and the library.
-    pub fn part(
-        test: Test,
-        settings: Vec<(String, String)>,
-        common: CommonArgs,
-        execution: ExecutionArgs,
-    ) -> Self {
-        let (targets, spare, span) = (Vec::new(), Vec::new(), None);
-        let (quick, workload) = (false, None);
-        let test = TestArgs { test, targets, spare, span, settings, quick, workload, common };
-        let repeat = repeat::RepeatArgs::default();
-        Self { test, execution, read_only: false, jobs: JobsArg::default(), repeat }
-    }
-}
-
 /// Engine and threads for real targets.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(args = former())]
@@ -240,7 +224,7 @@ pub fn parse_test(text: &str) -> Result<Test, String> {
 }
 
 fn parse_engine(text: &str) -> Result<EngineChoice, String> {
-    text.parse().map_err(|error: ::target::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::TargetError| error.to_string())
 }
 
 fn parse_cpu(text: &str) -> Result<Placement, String> {
@@ -252,11 +236,11 @@ pub fn parse_ios(text: &str) -> Result<IosChoice, String> {
 }
 
 fn parse_purge(text: &str) -> Result<PurgeMethod, String> {
-    text.parse().map_err(|error: ::target::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::TargetError| error.to_string())
 }
 
 fn parse_meter(text: &str) -> Result<MeterSpec, String> {
-    text.parse().map_err(|error: ::target::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::TargetError| error.to_string())
 }
 
 fn parse_spare(text: &str) -> Result<SpanRequest, String> {

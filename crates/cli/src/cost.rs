@@ -1,10 +1,8 @@
 //! The cost of a run before it begins: bytes written, time, and the method of its purge.
 
-mod effort;
-
 use ::target::PurgeMethod;
 use base::Nanos;
-use io::open::Described;
+use io::open::Inspected;
 use load::{Order, Workload};
 use run::event::Length;
 use run::jobs::{JobSpec, Jobs};
@@ -13,27 +11,25 @@ use run::suite::{Action, PhaseSpec, Step};
 
 use crate::ui::table::bytes;
 
-pub use effort::effort;
-
 /// The assumed fill rate, which is unknown before the run; the output says that it is an estimate.
 const ASSUMED_FILL_BYTES_PER_S: u64 = 400_000_000;
 const ASSUMED_RANDOM_BYTES_PER_S: u64 = 80_000_000;
 
 /// The purge method of a plan, or `None` if it has no purge or no choice.
 pub fn purge_of(
-    described: &Described,
+    inspected: &Inspected,
     plan: &Plan,
     wanted: Option<PurgeMethod>,
 ) -> Option<PurgeMethod> {
     let purges = plan.phases().any(|phase| matches!(phase.action, Action::Purge));
     // A method that is not possible is one of the obstacles.
-    described.purge_method(wanted).ok().flatten().filter(|_| purges)
+    inspected.purge_method(wanted).ok().flatten().filter(|_| purges)
 }
 
 /// Bytes that a purge by this method writes itself.
-pub fn overwritten_bytes(described: &Described, method: Option<PurgeMethod>) -> u64 {
+pub fn overwritten_bytes(inspected: &Inspected, method: Option<PurgeMethod>) -> u64 {
     let overwrites = method == Some(PurgeMethod::Overwrite);
-    if overwrites { described.identity.capacity_bytes } else { 0 }
+    if overwrites { inspected.identity.capacity_bytes } else { 0 }
 }
 
 /// The cost of a phase.
@@ -193,11 +189,11 @@ mod tests {
         let purge_of = |target: &str, purge: &str, wanted| {
             let spec = target.parse().unwrap();
             let options = io::OpenOptions { write: true, ..io::OpenOptions::default() };
-            let described = io::open::describe(&spec, &options).unwrap();
+            let inspected = io::open::inspect(&spec, &options).unwrap();
             let mut request = Request::new(run::Test::CONSISTENCY, "library".into());
             request.settings = vec![("purge".to_owned(), purge.to_owned())];
-            let plan = plan(&request, &described.identity, &described.limits).unwrap();
-            super::purge_of(&described, &plan, wanted)
+            let plan = plan(&request, &inspected.identity, &inspected.limits).unwrap();
+            super::purge_of(&inspected, &plan, wanted)
         };
         assert_eq!(purge_of(&file, "true", None), Some(PurgeMethod::Deallocate));
         assert_eq!(purge_of(&file, "true", Some(PurgeMethod::NvmeFormat)), None);

@@ -4,12 +4,11 @@
 //! default. Nothing here confirms, erases or purges: that is typed in each call.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fmt::{self, Display, Formatter};
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::text::shortened;
 use clap::builder::ValueParser;
 use clap::parser::ValueSource;
@@ -26,6 +25,8 @@ const PREFIX: &str = "SSDLAB_";
 const FILE_VARIABLE: &str = "SSDLAB_CONFIG";
 /// The file below the folder of configurations.
 const FILE_NAME: &str = "ssdlab/config.toml";
+/// The source of a value that nobody set.
+const BUILT_IN: &str = "built-in";
 /// Consents and deeds that no file and no variable can give.
 const TYPED_EACH_TIME: [&str; 4] = ["erase", "erase_signatures", "purge", "read_only"];
 /// Commands whose simulated drives stand behind the default host.
@@ -33,105 +34,40 @@ const WITH_HOST: [&str; 5] = ["run", "plan", "review", "replay", "spare"];
 /// Ids of the arguments with their targets.
 const TARGETS: [&str; 2] = ["targets", "target"];
 
-/// An option with a default of the user.
-#[derive(Debug)]
-pub struct Key {
-    /// Name in the file.
+/// Names of three of the options.
+const ENGINE: &str = "engine";
+const HOST: &str = "host";
+const FORMAT: &str = "format";
+
+/// The default of one option.
+#[derive(Clone, Debug)]
+pub struct Default {
+    /// Name of the option, and of its key in the file.
     pub name: &'static str,
     /// Name of the environment variable.
     pub variable: &'static str,
-    /// Value that nobody set.
-    pub built_in: &'static str,
     /// The place of the value in a call.
     pub typed: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Kind of its origin, for scripts: built-in, file or environment.
+    pub source: &'static str,
+    /// Its origin: the path of the file, or the name of the variable.
+    pub from: String,
     /// A value, for messages.
     example: &'static str,
     /// The reason against a value.
     check: fn(&str) -> Result<(), String>,
 }
 
-static KEYS: [Key; 4] = [LIBRARY, ENGINE, HOST, FORMAT];
-
-const LIBRARY: Key = Key {
-    name: "library",
-    variable: "SSDLAB_LIBRARY",
-    built_in: "ssdlab-runs",
-    typed: "--library DIR",
-    example: "/srv/ssdlab-runs",
-    check: |_| Ok(()),
-};
-
-const ENGINE: Key = Key {
-    name: "engine",
-    variable: "SSDLAB_ENGINE",
-    built_in: "auto",
-    typed: "--engine ENGINE",
-    example: "auto",
-    check: |text| text.parse::<EngineChoice>().map(drop).map_err(|error| error.to_string()),
-};
-
-/// Host of simulated drives; the built-in one is that of each drive model.
-const HOST: Key = Key {
-    name: "host",
-    variable: "SSDLAB_HOST",
-    built_in: "",
-    typed: "sim:NAME?host=HOST",
-    example: "none",
-    check: |text| io::engine::sim::check_host(text).map_err(|error| error.to_string()),
-};
-
-const FORMAT: Key = Key {
-    name: "format",
-    variable: "SSDLAB_FORMAT",
-    built_in: "text",
-    typed: "--format FORMAT",
-    example: "text",
-    check: |text| {
-        Format::from_str(text, false).map(drop).map_err(|_| "expected text or json".to_owned())
-    },
-};
-
-/// The origin of a default.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// ssdlab itself.
-    BuiltIn,
-    /// The configuration file.
-    File(PathBuf),
-    /// An environment variable.
-    Variable(&'static str),
-}
-
-impl Source {
-    /// Its kind, for scripts.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::BuiltIn => "built-in",
-            Self::File(_) => "file",
-            Self::Variable(_) => "environment",
-        }
+impl Default {
+    fn is_built_in(&self) -> bool {
+        self.source == BUILT_IN
     }
-}
 
-impl Display for Source {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BuiltIn => formatter.write_str("built-in"),
-            Self::File(path) => path.display().fmt(formatter),
-            Self::Variable(name) => formatter.write_str(name),
-        }
+    fn set(&mut self, value: &str, source: &'static str, from: String) {
+        (self.value, self.source, self.from) = (value.to_owned(), source, from);
     }
-}
-
-/// The default of one option.
-#[derive(Clone, Debug)]
-pub struct Default {
-    /// The option.
-    pub key: &'static Key,
-    /// Its value.
-    pub value: String,
-    /// Its origin.
-    pub source: Source,
 }
 
 /// All defaults of a call.
@@ -153,8 +89,8 @@ impl Defaults {
     /// The defaults of this call.
     ///
     /// # Errors
-    /// [`IoError::Usage`] for a file or variable that cannot be used, with its place, its value and the rule.
-    pub fn load() -> Result<Self, IoError> {
+    /// [`TargetError::Usage`] for a file or variable that cannot be used, with its place, its value and the rule.
+    pub fn load() -> Result<Self, TargetError> {
         let variables = std::env::vars_os();
         Self::of(
             &variables
@@ -165,64 +101,107 @@ impl Defaults {
 
     /// The defaults without a user.
     pub fn built_in() -> Self {
-        let one = |key| Default { key, value: key.built_in.to_owned(), source: Source::BuiltIn };
-        let all = KEYS.iter().map(one).collect();
+        let one = |(name, variable, typed), (value, example), check| {
+            let (value, source, from) = (str::to_owned(value), BUILT_IN, BUILT_IN.to_owned());
+            Default { name, variable, typed, value, source, from, example, check }
+        };
+        let all = vec![
+            one(
+                ("library", "SSDLAB_LIBRARY", "--library DIR"),
+                ("ssdlab-runs", "/srv/ssdlab-runs"),
+                |_| Ok(()),
+            ),
+            one((ENGINE, "SSDLAB_ENGINE", "--engine ENGINE"), ("auto", "auto"), |text| {
+                text.parse::<EngineChoice>().map(drop).map_err(|error| error.to_string())
+            }),
+            // Of simulated drives; the built-in one is that of each drive model.
+            one((HOST, "SSDLAB_HOST", "sim:NAME?host=HOST"), ("", "none"), |text| {
+                io::engine::sim::check_host(text).map_err(|error| error.to_string())
+            }),
+            one((FORMAT, "SSDLAB_FORMAT", "--format FORMAT"), ("text", "text"), |text| {
+                let format = Format::from_str(text, false);
+                format.map(drop).map_err(|_| "expected text or json".to_owned())
+            }),
+        ];
         Self { all, file: None, has_file: false, unread: Vec::new(), not_taken: None }
     }
 
-    fn of(variables: &BTreeMap<String, OsString>) -> Result<Self, IoError> {
+    fn of(variables: &BTreeMap<String, OsString>) -> Result<Self, TargetError> {
         let mut this = Self { file: file(variables), ..Self::built_in() };
         let table = this.file.as_deref().map(|path| read(path, variables)).transpose()?.flatten();
         this.has_file = table.is_some();
+        let place = this.file.iter().map(|path| path.display().to_string()).collect::<String>();
         for (name, value) in table.into_iter().flatten() {
-            let path = this.file.clone().unwrap_or_default();
-            let (key, text) = of_file(&path, &name, &value)?;
-            this.set(key, text, Source::File(path));
+            this.set_by_file(&place, &name, &value).map_err(|reason| {
+                let (name, value) = (shortened(&name), shortened(&value.to_string()));
+                TargetError::Usage(format!("{place}: `{name} = {value}`: {reason}"))
+            })?;
         }
         for (name, value) in variables.iter().filter(|(name, _)| name.starts_with(PREFIX)) {
-            let refused = |reason: &str| Err(IoError::Usage(format!("{name}{reason}")));
-            let Some(key) = KEYS.iter().find(|key| key.variable == name) else {
-                if is_typed_each_time(name.trim_start_matches(PREFIX)) {
-                    return refused(": this is typed in each call, never in the environment");
-                }
-                this.unread.extend((name != FILE_VARIABLE).then(|| name.clone()));
-                continue;
-            };
-            match value.to_str() {
-                None => return refused(" is not UTF-8"),
-                Some("") => {}
-                Some(text) => match (key.check)(text) {
-                    Ok(()) => this.set(key, text.to_owned(), Source::Variable(key.variable)),
-                    Err(reason) => {
-                        return refused(&format!("={} cannot be used: {reason}", shortened(text)));
-                    }
-                },
-            }
+            this.set_by_variable(name, value)
+                .map_err(|reason| TargetError::Usage(format!("{name}{reason}")))?;
         }
         Ok(this)
     }
 
-    fn set(&mut self, key: &'static Key, value: String, source: Source) {
-        let same = self.all.iter_mut().find(|other| other.key.name == key.name);
-        if let Some(same) = same {
-            *same = Default { key, value, source };
+    /// Takes a value as it stands in the file at `place`, or gives the reason against it.
+    fn set_by_file(&mut self, place: &str, name: &str, value: &Value) -> Result<(), String> {
+        let names = self.all.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+        if is_typed_each_time(name) {
+            return Err(format!(
+                "this is typed in each call and never read from a file; a file may have {names}"
+            ));
         }
+        let one = self.all.iter_mut().find(|one| one.name == name);
+        let one = one.ok_or_else(|| format!("there is no such key; expected {names}"))?;
+        let text = value.as_str().filter(|text| !text.is_empty());
+        let text =
+            text.ok_or_else(|| format!("expected text, as in {name} = \"{}\"", one.example))?;
+        (one.check)(text)?;
+        let is_path =
+            name == "library" || name == HOST && ::target::spec::toml_path(text).is_some();
+        if is_path && !Path::new(text).is_absolute() {
+            return Err(
+                "expected an absolute path: commands are called in any directory".to_owned()
+            );
+        }
+        one.set(text, "file", place.to_owned());
+        Ok(())
     }
 
-    fn get(&self, key: &Key) -> Option<&Default> {
-        self.all.iter().find(|default| default.key.name == key.name)
+    /// Takes the value of a variable, or gives the reason against it, to be read behind its name.
+    fn set_by_variable(&mut self, name: &str, value: &OsStr) -> Result<(), String> {
+        let Some(one) = self.all.iter_mut().find(|one| one.variable == name) else {
+            if is_typed_each_time(name.trim_start_matches(PREFIX)) {
+                return Err(": this is typed in each call, never in the environment".to_owned());
+            }
+            self.unread.extend((name != FILE_VARIABLE).then(|| name.to_owned()));
+            return Ok(());
+        };
+        let text = value.to_str().ok_or(" is not UTF-8")?;
+        if text.is_empty() {
+            return Ok(());
+        }
+        (one.check)(text)
+            .map_err(|reason| format!("={} cannot be used: {reason}", shortened(text)))?;
+        one.set(text, "environment", name.to_owned());
+        Ok(())
+    }
+
+    fn get(&self, name: &str) -> Option<&Default> {
+        self.all.iter().find(|one| one.name == name)
     }
 
     /// Output on stdout without `--format`.
     pub fn format(&self) -> Format {
-        let format = self.get(&FORMAT).and_then(|one| Format::from_str(&one.value, false).ok());
+        let format = self.get(FORMAT).and_then(|one| Format::from_str(&one.value, false).ok());
         format.unwrap_or_default()
     }
 
     /// Puts the defaults into a command and those below it.
     pub fn apply(&self, command: Command) -> Command {
         let command = self.all.iter().fold(command, put);
-        let host = self.get(&HOST).map_or("", |one| &one.value);
+        let host = self.get(HOST).map_or("", |one| &one.value);
         let command = match WITH_HOST.contains(&command.get_name()) && !host.is_empty() {
             true => behind(host, command),
             false => command,
@@ -233,14 +212,15 @@ impl Defaults {
     /// The defaults without the engine, where a target of the call has none; `None` if all fit.
     pub fn fitting(&self, matches: &ArgMatches) -> Option<Self> {
         let leaf = leaf(matches);
-        let engine = self.get(&ENGINE).filter(|one| one.source != Source::BuiltIn)?;
+        let engine = self.get(ENGINE).filter(|one| !one.is_built_in())?;
         let other = specs(leaf).find(|spec| !spec.kind().has_engine())?;
-        is_default(leaf, ENGINE.name).then_some(())?;
-        let Default { value, source, .. } = engine;
-        let sentence =
-            format!("default not taken: engine {value}, from {source}: {other} has none");
+        is_default(leaf, ENGINE).then_some(())?;
+        let Default { value, from, .. } = engine;
+        let sentence = format!("default not taken: engine {value}, from {from}: {other} has none");
         let mut fewer = Self { not_taken: Some(sentence), ..self.clone() };
-        fewer.set(engine.key, ENGINE.built_in.to_owned(), Source::BuiltIn);
+        let plain = Self::built_in().all.into_iter().filter(|one| one.name == ENGINE);
+        fewer.all.retain(|one| one.name != ENGINE);
+        fewer.all.extend(plain);
         Some(fewer)
     }
 
@@ -255,15 +235,16 @@ impl Defaults {
         let continues = leaf.try_get_one::<String>("resume").is_ok_and(|run| run.is_some());
         let is_behind = |spec: TargetSpec, host: &str| {
             let settings = spec.model().map(|(_, settings)| settings).unwrap_or_default();
-            settings.iter().any(|(key, value)| key == HOST.name && value == host)
+            settings.iter().any(|(key, value)| key == HOST && value == host)
         };
-        let is_taken = |one: &&Default| match one.key.name {
-            name if name == FORMAT.name || one.source == Source::BuiltIn => false,
-            name if name == HOST.name => specs(leaf).any(|spec| is_behind(spec, &one.value)),
-            name => !(name == ENGINE.name && continues) && is_default(leaf, name),
+        let is_taken = |one: &&Default| match one.name {
+            _ if one.is_built_in() => false,
+            FORMAT => false,
+            HOST => specs(leaf).any(|spec| is_behind(spec, &one.value)),
+            name => !(name == ENGINE && continues) && is_default(leaf, name),
         };
-        let sentence = |Default { key, value, source }: &Default| {
-            format!("default: {} {value}, from {source}", key.name)
+        let sentence = |Default { name, value, from, .. }: &Default| {
+            format!("default: {name} {value}, from {from}")
         };
         let taken = self.all.iter().filter(is_taken).map(sentence);
         taken.chain(self.not_taken.iter().cloned()).collect()
@@ -282,52 +263,22 @@ fn file(variables: &BTreeMap<String, OsString>) -> Option<PathBuf> {
 }
 
 /// The content of the file, or `None` if it is not there and nobody named it.
-fn read(path: &Path, variables: &BTreeMap<String, OsString>) -> Result<Option<Table>, IoError> {
+fn read(path: &Path, variables: &BTreeMap<String, OsString>) -> Result<Option<Table>, TargetError> {
     let at = path.display();
     let text = match small_file::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !variables.contains_key(FILE_VARIABLE) => {
             return Ok(None);
         }
         read => read.map_err(|error| {
-            IoError::Usage(format!(
+            TargetError::Usage(format!(
                 "the configuration file {at} cannot be read: {error}; {FILE_VARIABLE}= (empty) does without one"
             ))
         })?,
     };
     let table = text.parse().map_err(|error: toml::de::Error| {
-        IoError::Usage(format!("{at} is not TOML: {}", error.message()))
+        TargetError::Usage(format!("{at} is not TOML: {}", error.message()))
     });
     table.map(Some)
-}
-
-/// The key and its value, as they stand in the file at this path.
-fn of_file(path: &Path, name: &str, value: &Value) -> Result<(&'static Key, String), IoError> {
-    let names = KEYS.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
-    let read = || {
-        if is_typed_each_time(name) {
-            return Err(format!(
-                "this is typed in each call and never read from a file; a file may have {names}"
-            ));
-        }
-        let key = KEYS.iter().find(|key| key.name == name);
-        let key = key.ok_or_else(|| format!("there is no such key; expected {names}"))?;
-        let text = value.as_str().filter(|text| !text.is_empty());
-        let text =
-            text.ok_or_else(|| format!("expected text, as in {name} = \"{}\"", key.example))?;
-        (key.check)(text)?;
-        let is_path =
-            name == LIBRARY.name || name == HOST.name && ::target::spec::toml_path(text).is_some();
-        if is_path && !Path::new(text).is_absolute() {
-            return Err(
-                "expected an absolute path: commands are called in any directory".to_owned()
-            );
-        }
-        Ok((key, text.to_owned()))
-    };
-    read().map_err(|reason| {
-        let (name, value) = (shortened(name), shortened(&value.to_string()));
-        IoError::Usage(format!("{}: `{name} = {value}`: {reason}", path.display()))
-    })
 }
 
 /// Whether the name is that of a consent or of a deed that is typed in each call.
@@ -347,13 +298,14 @@ fn specs(matches: &ArgMatches) -> impl Iterator<Item = TargetSpec> {
 }
 
 /// Sets the default of the option of this name, if the command has it.
-fn put(command: Command, Default { key, value, .. }: &Default) -> Command {
-    let is_it = |arg: &&clap::Arg| arg.get_long() == Some(key.name) && arg.get_id() == key.name;
+fn put(command: Command, Default { name, variable, value, .. }: &Default) -> Command {
+    let name = *name;
+    let is_it = |arg: &&clap::Arg| arg.get_long() == Some(name) && arg.get_id() == name;
     let Some(help) = command.get_arguments().find(is_it).map(|arg| arg.get_help().cloned()) else {
         return command;
     };
-    let help = format!("{} [env: {}]", help.unwrap_or_default(), key.variable);
-    command.mut_arg(key.name, |arg| arg.default_value(value.clone()).help(help))
+    let help = format!("{} [env: {variable}]", help.unwrap_or_default());
+    command.mut_arg(name, |arg| arg.default_value(value.clone()).help(help))
 }
 
 /// Puts simulated targets of the command behind this host.
@@ -373,7 +325,7 @@ fn behind(host: &str, command: Command) -> Command {
 fn with_host(text: &str, host: &str) -> String {
     let spec: Option<TargetSpec> = text.parse().ok();
     match spec.as_ref().and_then(TargetSpec::model) {
-        Some((_, settings)) if settings.iter().all(|(key, _)| key != HOST.name) => {
+        Some((_, settings)) if settings.iter().all(|(key, _)| key != HOST) => {
             let sign = if text.contains('?') { '&' } else { '?' };
             format!("{text}{sign}host={host}")
         }
@@ -399,7 +351,7 @@ mod tests {
         variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect()
     }
 
-    fn of(variables: &[(&str, &str)]) -> Result<Defaults, IoError> {
+    fn of(variables: &[(&str, &str)]) -> Result<Defaults, TargetError> {
         Defaults::of(&map(variables))
     }
 
@@ -460,7 +412,7 @@ mod tests {
             let fitting = set.fitting(&matches).unwrap();
             let taken = fitting.taken(&matches);
             assert!(taken[0].starts_with("default not taken: engine sync"), "{taken:?}");
-            assert_eq!(fitting.get(&ENGINE).unwrap().value, "auto");
+            assert_eq!(fitting.get(ENGINE).unwrap().value, "auto");
         }
         for words in ["run latency /dev/sda", "run latency sim:ideal --engine sync", "library list"]
         {
@@ -489,7 +441,7 @@ mod tests {
         }
         let other = of(&[("SSDLAB_LIBARY", "/runs"), ("SSDLAB_ENGINE", "")]).unwrap();
         assert_eq!(other.unread, ["SSDLAB_LIBARY"]);
-        assert!(other.all.iter().all(|default| default.source == Source::BuiltIn));
+        assert!(other.all.iter().all(Default::is_built_in));
     }
 
     #[test]
@@ -507,7 +459,7 @@ mod tests {
     }
 
     /// The defaults with a configuration file of this text.
-    fn config(text: &str) -> Result<Defaults, IoError> {
+    fn config(text: &str) -> Result<Defaults, TargetError> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("c.toml");
         std::fs::write(&path, text).unwrap();
@@ -563,8 +515,8 @@ mod tests {
     fn values_are_read_as_they_stand() {
         let text = "library = '/srv/runs'\nengine = 'uring,sqpoll'\nhost = 'nvme-2024'\n";
         let defaults = config(text).unwrap();
-        let of_user = defaults.all.iter().filter(|one| one.source != Source::BuiltIn);
-        let mut found: Vec<_> = of_user.map(|one| (one.key.name, one.value.as_str())).collect();
+        let of_user = defaults.all.iter().filter(|one| !one.is_built_in());
+        let mut found: Vec<_> = of_user.map(|one| (one.name, one.value.as_str())).collect();
         found.sort_unstable();
         let expected =
             [("engine", "uring,sqpoll"), ("host", "nvme-2024"), ("library", "/srv/runs")];

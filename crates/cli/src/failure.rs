@@ -1,6 +1,6 @@
 //! From an error to an exit code, a machine-readable reason and a message.
 
-use ::target::IoError;
+use ::target::TargetError;
 use base::text::shortened_words;
 use load::trace::TraceError;
 use result::export::ExportError;
@@ -10,12 +10,12 @@ use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
 use serve::{PushError, ServeError};
-use study::exit::{self, EXIT_INTERNAL, EXIT_REFUSED};
+use session::exit::{self, EXIT_INTERNAL, EXIT_REFUSED};
 
 use crate::args::Format;
 use crate::ui::out::{self, data, talk};
 
-pub use study::exit::{
+pub use session::exit::{
     EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_UNSUPPORTED, EXIT_USAGE, EXIT_VERDICT,
 };
 
@@ -38,7 +38,7 @@ impl Failure {
     }
 
     /// The same for an error of a target.
-    pub fn from_io(error: &IoError) -> Self {
+    pub fn from_io(error: &TargetError) -> Self {
         let (reason, exit_code) = exit::of_target(error);
         let message = message(anyhow::Chain::new(error));
         Self { reason: reason.to_owned(), message, exit_code }
@@ -75,7 +75,7 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     if let Some(error) = error.downcast_ref::<RunError>() {
         return exit::of_run(error);
     }
-    if let Some(error) = error.downcast_ref::<IoError>() {
+    if let Some(error) = error.downcast_ref::<TargetError>() {
         return exit::of_target(error);
     }
     if let Some(error) = error.downcast_ref::<StoreError>() {
@@ -203,7 +203,8 @@ mod tests {
     fn an_error_of_no_known_kind_is_internal() {
         let failure = Failure::from_error(&anyhow::anyhow!("no kind"));
         assert_eq!((failure.reason.as_str(), failure.exit_code), ("internal", EXIT_INTERNAL));
-        let known = anyhow::Error::from(IoError::Usage("wrong".to_owned())).context("around it");
+        let known =
+            anyhow::Error::from(TargetError::Usage("wrong".to_owned())).context("around it");
         assert_eq!(Failure::from_error(&known).exit_code, EXIT_USAGE);
     }
 }

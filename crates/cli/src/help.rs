@@ -5,7 +5,7 @@ mod mentions;
 mod screen;
 
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
-use study::exit::TABLE;
+use session::exit::TABLE;
 
 use crate::args::Format;
 use crate::defaults::{Defaults, leaf};

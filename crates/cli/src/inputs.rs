@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use result::store::{LATENCY_FILE, RUN_FILE, SERIES_FILE};
 
 /// The source of a trace on standard input.
@@ -100,8 +100,8 @@ impl Inputs {
     /// Refuses an output that would replace an input, or the image behind a loop device.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with the path and the `flag` that gave it.
-    pub fn require_other(&self, output: &Path, flag: &str) -> Result<(), IoError> {
+    /// [`TargetError::Refused`] with the path and the `flag` that gave it.
+    pub fn require_other(&self, output: &Path, flag: &str) -> Result<(), TargetError> {
         let found = keys(output);
         let input = self.keys.iter().find(|(key, _)| found.contains(key)).map(|(_, what)| *what);
         let is_image =
@@ -110,7 +110,7 @@ impl Inputs {
         else {
             return Ok(());
         };
-        Err(IoError::Refused {
+        Err(TargetError::Refused {
             code: "output-is-input",
             message: format!(
                 "{flag} {} {what}, and would be replaced; give another name with {flag}",
@@ -168,7 +168,7 @@ mod tests {
     fn is_refused(inputs: &Inputs, output: &Path) -> bool {
         let refused = inputs.require_other(output, "-o").err();
         let is_known = refused.iter().all(
-            |error| matches!(error, IoError::Refused { code: "output-is-input", message } if message.contains("-o")),
+            |error| matches!(error, TargetError::Refused { code: "output-is-input", message } if message.contains("-o")),
         );
         assert!(is_known, "{refused:?}");
         refused.is_some()

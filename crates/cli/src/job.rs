@@ -2,105 +2,49 @@
 
 pub mod report;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use ::target::TargetSpec;
-use io::open::Described;
-use result::schema::{self, About, Invocation, Repeat};
 use result::store::RunDir;
-use run::session::Plan;
-use run::{Control, Event, Outcome, Request, SpanRequest};
-use study::Needs;
-use study::pool::{self, Demand, Limits};
+use run::{Control, Event, Outcome};
+use session::job::{Job, Origin, unix_ns};
+use session::pool::{self, Demand, Limits};
 
-use crate::args::RunArgs;
-use crate::cost;
-use crate::prepare::Prepared;
-use crate::request;
+use self::report::Terms;
+use crate::prepare::Targets;
 use crate::stop;
 use crate::ui::live::Live;
 use crate::ui::progress::Progress;
-
-/// One run to do.
-#[derive(Clone)]
-pub struct Job {
-    /// Its target.
-    pub spec: TargetSpec,
-    /// Its part of the target.
-    pub span: SpanRequest,
-    /// Its demands on the target.
-    needs: Needs,
-    /// Its demands beside other runs.
-    demand: Demand,
-}
-
-impl Job {
-    /// A job for a plan, with the queue depth and command length of the plan.
-    pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan, described: &Described) -> Self {
-        let demand = Demand {
-            is_simulated: spec.kind().is_simulated(),
-            memory_bytes: described.memory_bytes,
-            length: cost::effort(plan).0,
-            batch: 0,
-        };
-        Self { spec, span, needs: Needs::of(plan), demand }
-    }
-
-    /// Puts the job into a batch of runs.
-    pub fn set_batch(&mut self, batch: usize) {
-        self.demand.batch = batch;
-    }
-
-    /// Its demands beside other runs.
-    pub fn demand(&self) -> Demand {
-        self.demand
-    }
-}
-
-/// The origin of a run.
-#[derive(Clone)]
-pub struct Origin {
-    /// Its request.
-    pub request: schema::Request,
-    /// The call that contains it.
-    pub invocation: Option<Invocation>,
-    /// The run that it continues, or `None` if it begins by itself.
-    pub earlier: Option<RunDir>,
-    /// The omissions of its review.
-    pub left_out: Vec<String>,
-    /// The words of the user.
-    pub about: About,
-}
 
 /// One run of a call.
 pub enum Task {
     /// Completed by an earlier call.
     Complete(Box<RunDir>),
     /// Still to do.
-    Open(Job, Box<Origin>),
+    Open(Box<Job>, Box<Origin>),
 }
 
 /// The outcome of a task.
 pub type RunResult = Result<Outcome, anyhow::Error>;
 
 /// Does every remaining run, and prints the outcome.
-pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow::Result<u8> {
+pub fn carry_out(terms: &Terms<'_>, tasks: &[Task], held: &Targets) -> anyhow::Result<u8> {
     let interrupted = stop::button()?;
-    let progress = Progress::new(args.execution.quiet);
-    let call = Call { args, prepared, interrupted: &interrupted, progress: &progress };
+    let progress = Progress::new(terms.quiet);
+    let library = terms.library;
+    let call = Call { library, held, interrupted: &interrupted, progress: &progress };
     let mut done: Vec<Option<RunResult>> = tasks.iter().map(complete).collect();
     let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
         Task::Complete(_) => None,
-        Task::Open(job, origin) => Some((index, job.demand, (job, &**origin))),
+        Task::Open(job, origin) => Some((index, job.demand, (job, origin))),
     });
     let open: Vec<_> = open.collect();
-    let limits = Limits::new(args.jobs.jobs);
+    let limits = Limits::new(terms.jobs);
     fill(&mut done, &open, limits, &interrupted, &progress, |(job, origin)| {
-        one_of(&call, job, origin)
+        one(&call, job, origin)
     });
     progress.finish();
-    Ok(report::report(args, done, interrupted.load(Ordering::Relaxed)))
+    Ok(report::report(terms, done, interrupted.load(Ordering::Relaxed)))
 }
 
 /// Does open runs beside each other, each with its place in `done`, and puts their outcomes there.
@@ -131,61 +75,27 @@ fn complete(task: &Task) -> Option<RunResult> {
 }
 
 /// The common parts of all runs of a call.
+#[derive(Clone, Copy)]
 pub struct Call<'a> {
-    /// The arguments.
-    pub args: &'a RunArgs,
+    /// The library of their results.
+    pub library: &'a Path,
     /// Their targets.
-    pub prepared: &'a Prepared,
+    pub held: &'a Targets,
     /// The stop button.
     pub interrupted: &'a AtomicBool,
     /// Their progress lines.
     pub progress: &'a Progress,
 }
 
-pub fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
-
-impl Origin {
-    /// A single run, from its beginning.
-    pub fn of(args: &RunArgs, request: schema::Request) -> Self {
-        let about = args.execution.about.about();
-        Self { request, invocation: None, earlier: None, left_out: Vec::new(), about }
-    }
-
-    fn repeat(&self) -> Option<Repeat> {
-        request::repeat(&self.request, &self.invocation.as_ref()?.requests)
-    }
-}
-
-/// One single run.
-pub fn one(call: &Call<'_>, job: &Job) -> RunResult {
-    one_of(call, job, &Origin::of(call.args, request::of(call.args, &job.spec, job.span)))
-}
-
 /// One run from opening to the finished directory.
-pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
-    let Call { args, prepared, interrupted, progress } = *call;
-    let request = Request {
-        command: request::command(&origin.request),
-        recorded: Some(origin.request.clone()),
-        invocation: origin.invocation.clone(),
-        about: origin.about.clone(),
-        repeat: origin.repeat(),
-        seed: origin.request.seed,
-        resume: origin.earlier.clone(),
-        left_out: origin.left_out.clone(),
-        workers: args.execution.engine.workers(),
-        ios: args.execution.ios,
-        ..request::of_test(&args.test, job.span)
-    };
-    let line = progress.line(args.test.test.name());
-    let mut live = Live::new(&args.test.common.library);
+pub fn one(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
+    let Call { library, held, interrupted, progress } = *call;
+    let line = progress.line(&job.request.test);
+    let mut live = Live::new(library);
     let mut observer = |event: &Event| {
         line.event(event);
         live.event(event);
     };
     let control = Control { interrupted, observer: &mut observer, unix_ns };
-    Ok(study::perform(prepared, &job.spec, job.needs, request, control)?)
+    Ok(job.perform(origin, library, held, control)?)
 }

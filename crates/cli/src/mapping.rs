@@ -1,6 +1,6 @@
 //! The map in NAND that a power loss needs, for drive models without one.
 
-use ::target::IoError;
+use ::target::TargetError;
 use io::engine::sim::configure;
 use sim::Config;
 
@@ -15,7 +15,7 @@ const ASSUMED_MAPPING: [(&str, &str); 3] = [
 pub fn with_mapping(
     name: &str,
     settings: &[(String, String)],
-) -> Result<(Config, Vec<(String, String)>), IoError> {
+) -> Result<(Config, Vec<(String, String)>), TargetError> {
     let is_mapping = |key: &str| key.starts_with("mapping.");
     let others: Vec<_> = settings.iter().filter(|(key, _)| !is_mapping(key)).cloned().collect();
     if configure(name, &others)?.options.mapping.is_some() {

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use ::target::IoError;
+use ::target::TargetError;
 use anyhow::Context;
 use device::guard;
 use tempfile::{Builder, NamedTempFile};
@@ -112,7 +112,7 @@ fn begin(target: &Path) -> io::Result<NamedTempFile> {
 fn target(path: &Path) -> anyhow::Result<PathBuf> {
     let refused = |what: &str| {
         let path = path.display();
-        anyhow::Error::from(IoError::Usage(format!(
+        anyhow::Error::from(TargetError::Usage(format!(
             "{path} {what}: give the name of a file with -o; a file there is replaced"
         )))
     };
@@ -212,7 +212,7 @@ mod tests {
         symlink("missing/file", &nowhere).unwrap();
         for path in [Path::new("/dev/null"), Path::new("/"), Path::new("/dev/ssdlab"), &nowhere] {
             let error = OutputFile::check(path, &Inputs::default()).unwrap_err();
-            assert!(matches!(error.downcast_ref(), Some(IoError::Usage(_))), "{error:?}");
+            assert!(matches!(error.downcast_ref(), Some(TargetError::Usage(_))), "{error:?}");
         }
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
         let missing = dir.path().join("missing/file");

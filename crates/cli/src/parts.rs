@@ -3,30 +3,26 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use ::target::{Identity, TargetSpec};
-use device::meter::MeterSpec;
-use io::open::Described;
-use result::schema::{self, Run, RunStatus};
+use io::open::Inspected;
+use result::schema::{Request, Run, RunStatus, Setting};
 use result::store::{self, RunDir};
 use run::suite::{QUICK_SPAN, Review, ReviewEntry};
 use run::{Outcome, RunError, SpanRequest, Test};
+use session::job::{Job, Origin, plan};
+use session::pool::Limits;
 
-use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
+use crate::args::{SuiteArgs, TestSetting};
 use crate::cost::{self, Cost};
-use crate::job::{self, Call, Job, Origin, RunResult, one_of};
-use crate::prepare::{self, Inspected, Prepared};
+use crate::job::{self, Call, RunResult};
+use crate::prepare::Inspection;
 use crate::quick::fitting;
 use crate::request;
-use crate::ui::progress::Progress;
-use study::pool::Limits;
 
 /// One run of a suite.
 pub struct Part {
-    /// Its arguments.
-    pub args: RunArgs,
-    /// Its target and span.
+    /// Its request, planned on its target.
     pub job: Job,
     /// Its cost.
     pub cost: Cost,
@@ -36,49 +32,20 @@ pub struct Part {
     model: Option<String>,
 }
 
-impl Part {
-    /// Its request.
-    pub fn request(&self) -> schema::Request {
-        request::of(&self.args, &self.job.spec, self.job.span)
-    }
-
-    /// Does the run; `left_out` are the omissions of its suite.
-    fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> RunResult {
-        let Surroundings { prepared, interrupted, progress, .. } = *around;
-        let call = Call { args: &self.args, prepared, interrupted, progress };
-        let origin =
-            Origin { left_out: left_out.to_owned(), ..Origin::of(&self.args, self.request()) };
-        one_of(&call, &self.job, &origin)
-    }
-}
-
-/// The common surroundings of all parts.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    /// Their targets.
-    pub prepared: &'a Prepared,
-    /// The stop button.
-    pub interrupted: &'a AtomicBool,
-    /// Their progress lines.
-    pub progress: &'a Progress,
-    /// Their limits together.
-    pub limits: Limits,
-}
-
 /// Does every part that is not complete; `None` for those that did not begin.
 pub fn carry_out(
     parts: &[Part],
     completed: &EarlierRuns,
-    left_out: &[String],
-    around: Surroundings<'_>,
+    origin: &Origin,
+    limits: Limits,
+    call: &Call<'_>,
 ) -> Vec<Option<RunResult>> {
     let reused = |part| completed.of(part).map(|dir| Ok(Outcome::of(dir)));
     let mut done: Vec<Option<RunResult>> = parts.iter().map(reused).collect();
     let open = parts.iter().enumerate().filter(|(index, _)| done[*index].is_none());
-    let open: Vec<_> = open.map(|(index, part)| (index, part.job.demand(), part)).collect();
-    let Surroundings { limits, interrupted, progress, .. } = around;
-    job::fill(&mut done, &open, limits, interrupted, progress, |part| {
-        part.carry_out(&around, left_out)
+    let open: Vec<_> = open.map(|(index, part)| (index, part.job.demand, &part.job)).collect();
+    job::fill(&mut done, &open, limits, call.interrupted, call.progress, |job| {
+        job::one(call, job, origin)
     });
     done
 }
@@ -91,18 +58,18 @@ pub fn carry_out(
 pub fn parts(
     args: &SuiteArgs,
     form: impl Fn(&TargetSpec) -> Review,
-    inspected: &Inspected,
+    inspection: &Inspection,
 ) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
-    for target in inspected.targets() {
-        let prepare::Candidate { spec, described } = target;
+    for target in inspection.targets() {
+        let spec = &target.spec;
         let review = form(spec);
         refuse_unknown(args, review)?;
         let wanted = |(test, _): &(Test, _)| args.only.is_empty() || args.only.contains(test);
         for (test, entry) in entries(review).filter(wanted) {
-            match part(args, spec, described, review, (test, entry)) {
+            match part(args, target, review, (test, entry)) {
                 Ok(part) => parts.push(part),
-                Err(error) => left_out.push(without(spec, test, &error.to_string())),
+                Err(error) => left_out.push(without(spec, test.name(), &error.to_string())),
             }
         }
     }
@@ -116,40 +83,36 @@ pub fn entries(review: Review) -> impl Iterator<Item = (Test, &'static ReviewEnt
 }
 
 /// An omitted test, as a sentence.
-pub fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
-    format!("{spec}: {}: {reason}", test.name())
+pub fn without(spec: &TargetSpec, test: &str, reason: &str) -> String {
+    format!("{spec}: {test}: {reason}")
 }
 
 fn part(
     args: &SuiteArgs,
-    spec: &TargetSpec,
-    described: &Described,
+    inspected: &Inspected,
     review: Review,
     (test, entry): (Test, &ReviewEntry),
 ) -> anyhow::Result<Part> {
-    let capacity_bytes = described.identity.capacity_bytes;
+    let capacity_bytes = inspected.identity.capacity_bytes;
     let name = test.name();
     anyhow::ensure!(
-        described.counts_nand_writes || !entry.needs_counters,
+        inspected.counts_nand_writes || !entry.needs_counters,
         "nothing counts what the drive programs into its NAND; `ssdlab run {name}` implies it from the rate"
     );
     let is_short = review == Review::Quick && capacity_bytes > QUICK_SPAN.0;
     let whole = if is_short { SpanRequest::Bytes(QUICK_SPAN) } else { SpanRequest::Default };
     let spare = |share: &str| share.parse().map(SpanRequest::Spare);
     let span = entry.spare.map_or(Ok(whole), spare)?;
-    let meter = args.common.meter.clone().filter(|_| !spec.kind().is_simulated());
-    let settings = fitting(entry.settings, &described.identity);
-    let mut run_args = run_args(args, test, &settings, meter);
-    run_args.test.quick = review == Review::Quick;
-    let request = request::of_test(&run_args.test, span);
-    let planned = run::session::plan(&request, &described.identity, &described.limits)?;
-    let purge = cost::purge_of(described, &planned, args.common.purge);
+    let settings = fitting(entry.settings, &inspected.identity);
+    let request = request(args, test, &settings, inspected, span);
+    let request = Request { quick: review == Review::Quick, ..request };
+    let planned = plan(&request, inspected)?;
+    let purge = cost::purge_of(inspected, &planned, args.common.purge);
     Ok(Part {
-        args: run_args,
-        job: Job::new(spec.clone(), span, &planned, described),
-        cost: cost::total_cost(&planned, cost::overwritten_bytes(described, purge)),
+        job: Job::new(request, &planned, inspected),
+        cost: cost::total_cost(&planned, cost::overwritten_bytes(inspected, purge)),
         capacity_bytes,
-        model: described.identity.details.get(Identity::CHECKSUM).cloned(),
+        model: inspected.identity.details.get(Identity::CHECKSUM).cloned(),
     })
 }
 
@@ -189,19 +152,26 @@ fn own_settings(args: &SuiteArgs, test: Test) -> Vec<(String, String)> {
     own.map(|setting| (setting.1.clone(), setting.2.clone())).collect()
 }
 
-fn run_args(args: &SuiteArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {
-    let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+/// The request of a suite for a test.
+fn request(
+    args: &SuiteArgs,
+    test: Test,
+    settings: &str,
+    target: &Inspected,
+    span: SpanRequest,
+) -> Request {
+    let plain = request::plain(test, &target.spec, span, &args.common, &args.execution);
     let own = own_settings(args, test);
     // Values of the user replace those of the review.
-    let is_free = |(name, _): &(String, String)| own.iter().all(|(taken, _)| taken != name);
-    let settings = settings.split_whitespace().filter_map(setting).filter(is_free);
-    let settings = settings.chain(own.iter().cloned()).collect();
-    RunArgs::part(
-        test,
-        settings,
-        CommonArgs { meter, ..args.common.clone() },
-        args.execution.clone(),
-    )
+    let is_free = |(name, _): &(&str, &str)| own.iter().all(|(taken, _)| taken != name);
+    let settings = settings.split_whitespace().filter_map(|text| text.split_once('='));
+    let settings = settings.filter(is_free).map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let settings = settings.chain(own.iter().cloned());
+    Request {
+        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
+        meter: plain.meter.clone().filter(|_| !target.spec.kind().is_simulated()),
+        ..plain
+    }
 }
 
 /// The complete runs of a library.
@@ -229,14 +199,14 @@ impl EarlierRuns {
     /// The latest run that the request of a part has completed on the same model, or `None` if there
     /// is none.
     pub fn of(&self, part: &Part) -> Option<&RunDir> {
-        let request = part.request();
+        let request = &part.job.request;
         // A run of an older ssdlab does not tell the checksum of its model.
         let same_model = |run: &Run| {
             let model = run.target.details.get(Identity::CHECKSUM);
             model.is_none() || model == part.model.as_ref()
         };
-        let same = |dir: &&RunDir| request::is_of(dir.run(), &request) && same_model(dir.run());
-        self.runs.get(&request::command(&request))?.iter().find(same)
+        let same = |dir: &&RunDir| request::is_of(dir.run(), request) && same_model(dir.run());
+        self.runs.get(&request::command(request))?.iter().find(same)
     }
 }
 
@@ -245,7 +215,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::{Args, Command};
+    use crate::{Args, Command, prepare};
 
     fn suite(words: &[&str]) -> SuiteArgs {
         let words = ["ssdlab", "review", "null:"].iter().chain(words);
@@ -261,8 +231,8 @@ mod tests {
             let args = suite(&[]);
             let specs = prepare::parse(&targets.map(str::to_owned)).unwrap();
             let requirements = prepare::of_runs(&args.common, &args.execution);
-            let inspected = prepare::inspect(specs, requirements).unwrap();
-            let (parts, left_out) = parts(&args, |_| review, &inspected).unwrap();
+            let inspection = prepare::inspect(specs, requirements).unwrap();
+            let (parts, left_out) = parts(&args, |_| review, &inspection).unwrap();
             assert_eq!(left_out, Vec::<String>::new());
             assert_eq!(parts.len(), 2 * entries(review).count());
         }
@@ -274,8 +244,7 @@ mod tests {
         let mut scales = std::collections::BTreeSet::new();
         for (name, _) in sim::model::BUILT_IN {
             let (identity, limits) = io::engine::sim::describe("sim:", name, &[]).unwrap();
-            let waf = run_args(&suite(&[]), "waf".parse().unwrap(), "", None);
-            let request = request::of_test(&waf.test, SpanRequest::Default);
+            let request = run::Request::new("waf".parse().unwrap(), "library".into());
             let plan = run::session::plan(&request, &identity, &limits).unwrap();
             let scale = plan.phases().find_map(|phase| match phase.action {
                 run::suite::Action::PurgeToScale(scale) => Some(scale.to_string()),
@@ -298,18 +267,21 @@ mod tests {
         let args = suite(&[]);
         let specs = prepare::parse(&["sim:sandisk-extreme-ii-480gb".to_owned()]).unwrap();
         let requirements = prepare::of_runs(&args.common, &args.execution);
-        let inspected = prepare::inspect(specs, requirements).unwrap();
-        let (mut parts, _) = parts(&args, |_| Review::Full, &inspected).unwrap();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand().length));
-        let names: Vec<_> = parts.iter().map(|part| part.args.test.test.name()).collect();
+        let inspection = prepare::inspect(specs, requirements).unwrap();
+        let (mut parts, _) = parts(&args, |_| Review::Full, &inspection).unwrap();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand.length));
+        let names: Vec<_> = parts.iter().map(|part| part.job.request.test.as_str()).collect();
         assert_eq!(names[..3], ["destroyer", "trim", "load-latency"], "{names:?}");
     }
 
     #[test]
     fn what_the_user_sets_takes_the_place_of_what_the_review_would() {
         let args = suite(&["--set", "trim.torture=5m"]);
-        let run = run_args(&args, "trim".parse().unwrap(), "torture=30s idle=0s", None);
-        let settings = run.test.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        let target = "sim:samsung-840-pro-256gb".parse().unwrap();
+        let target = io::open::inspect(&target, &io::OpenOptions::default()).unwrap();
+        let trim = "trim".parse().unwrap();
+        let run = request(&args, trim, "torture=30s idle=0s", &target, SpanRequest::Default);
+        let settings = run.settings.iter().map(|one| format!("{}={}", one.name, one.value));
         assert_eq!(settings.collect::<Vec<_>>(), ["idle=0s", "torture=5m"]);
         refuse_unknown(&args, Review::Quick).unwrap();
         let left_out = suite(&["--only", "latency", "--set", "trim.torture=5m"]);

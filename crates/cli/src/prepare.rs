@@ -1,13 +1,13 @@
-//! The requirements of a command for its targets; `study` inspects and holds them.
+//! The requirements of a command for its targets; `session` inspects and holds them.
 
-use ::target::IoError;
-use study::prepare::restore_left_behind;
+use ::target::TargetError;
+use session::targets::restore_left_behind;
 
 use crate::args::{CommonArgs, ExecutionArgs, RunArgs};
 use crate::failure::Failure;
 use crate::ui::out::talk;
 
-pub use study::prepare::{Candidate, Inspected, Prepared, Requirements, inspect, parse};
+pub use session::targets::{Inspection, Requirements, Targets, inspect, parse};
 
 /// Requirements of a test.
 pub fn of_test(args: &RunArgs) -> Requirements<'_> {
@@ -32,8 +32,8 @@ pub fn of_runs<'a>(common: &'a CommonArgs, execution: &'a ExecutionArgs) -> Requ
 }
 
 /// The objections to the call now; the first one decides.
-pub fn failures(inspected: &Inspected) -> Vec<Failure> {
-    inspected.objections().map(Failure::from_io).collect()
+pub fn failures(inspection: &Inspection) -> Vec<Failure> {
+    inspection.objections().map(Failure::from_io).collect()
 }
 
 /// Opens and holds every target that exists, up to its engine; then restores the settings that a
@@ -41,10 +41,10 @@ pub fn failures(inspected: &Inspected) -> Vec<Failure> {
 ///
 /// # Errors
 /// The first objection to any of them; nothing has changed then.
-pub fn hold(inspected: Inspected) -> Result<Prepared, IoError> {
-    let prepared = inspected.hold()?;
+pub fn hold(inspection: Inspection) -> Result<Targets, TargetError> {
+    let targets = inspection.hold()?;
     restore_settings();
-    Ok(prepared)
+    Ok(targets)
 }
 
 /// Restores the settings that an earlier run left changed; otherwise this run would treat them as

@@ -2,26 +2,27 @@
 
 use ::target::Identity;
 use base::Bytes;
+use io::open::Inspected;
 use run::suite::{QUICK_SPAN, in_proportion};
 use run::{RunError, Test};
 
 use crate::args::RunArgs;
-use crate::prepare::{Candidate, Inspected};
+use crate::prepare::Inspection;
 
 /// The arguments with the quick form of their test filled in, if they ask for it. Values of the user stay. Sizes are
 /// those for the smallest target.
 ///
 /// # Errors
 /// [`RunError::Usage`] for a test without a quick form.
-pub fn filled(args: &RunArgs, inspected: &Inspected) -> Result<RunArgs, RunError> {
+pub fn filled(args: &RunArgs, inspection: &Inspection) -> Result<RunArgs, RunError> {
     let mut args = args.clone();
     if !args.test.quick {
         return Ok(args);
     }
     let form = args.test.test.quick().ok_or_else(|| no_form(args.test.test))?;
-    let capacity = |target: &&Candidate| target.described.identity.capacity_bytes;
-    let Some(smallest) = inspected.targets().iter().min_by_key(capacity) else { return Ok(args) };
-    let identity = &smallest.described.identity;
+    let capacity = |target: &&Inspected| target.identity.capacity_bytes;
+    let Some(smallest) = inspection.targets().iter().min_by_key(capacity) else { return Ok(args) };
+    let identity = &smallest.identity;
     let settings = fitting(form.settings, identity);
     let pairs = settings.split_whitespace().filter_map(|text| text.split_once('='));
     let is_free = |name: &str| args.test.settings.iter().all(|(taken, _)| taken != name);

@@ -13,7 +13,7 @@ pub mod smart;
 use std::fs::File;
 use std::os::fd::AsFd;
 
-use target::IoError;
+use target::TargetError;
 
 use crate::host::ioctl::{self, ScsiData, ScsiOutcome};
 use command::{Command, Data};
@@ -25,8 +25,8 @@ pub trait Port {
     /// Sends a command, waits for its end and returns its 512 bytes of data, if any.
     ///
     /// # Errors
-    /// [`IoError::Device`] with the command's name and the message of the drive or the kernel.
-    fn execute(&mut self, command: &Command) -> Result<Vec<u8>, IoError>;
+    /// [`TargetError::Device`] with the command's name and the message of the drive or the kernel.
+    fn execute(&mut self, command: &Command) -> Result<Vec<u8>, TargetError>;
 }
 
 /// The drive behind an open block device, through `SG_IO`. Needs `CAP_SYS_RAWIO`.
@@ -47,7 +47,7 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// As [`Port::execute`].
-    pub fn identify(&mut self) -> Result<IdentifyDevice, IoError> {
+    pub fn identify(&mut self) -> Result<IdentifyDevice, TargetError> {
         identify(self)
     }
 
@@ -55,7 +55,7 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// As [`Port::execute`].
-    pub fn attributes(&mut self) -> Result<Vec<Attribute>, IoError> {
+    pub fn attributes(&mut self) -> Result<Vec<Attribute>, TargetError> {
         Ok(smart::attributes(&self.execute(&Command::smart_read_data())?))
     }
 
@@ -63,7 +63,7 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// As [`Port::execute`]: the drive has no such log.
-    pub fn statistics(&mut self) -> Result<Statistics, IoError> {
+    pub fn statistics(&mut self) -> Result<Statistics, TargetError> {
         let mut statistics = Statistics::default();
         for page in smart::pages(&self.execute(&Command::statistics_page(0))?) {
             if Statistics::PAGES.contains(&page) {
@@ -78,12 +78,12 @@ impl<'a> Drive<'a> {
 ///
 /// # Errors
 /// As [`Port::execute`].
-pub fn identify(port: &mut impl Port) -> Result<IdentifyDevice, IoError> {
+pub fn identify(port: &mut impl Port) -> Result<IdentifyDevice, TargetError> {
     Ok(IdentifyDevice::decode(&port.execute(&Command::identify())?))
 }
 
 impl Port for Drive<'_> {
-    fn execute(&mut self, command: &Command) -> Result<Vec<u8>, IoError> {
+    fn execute(&mut self, command: &Command) -> Result<Vec<u8>, TargetError> {
         let mut answer = vec![0; if command.data == Data::FromDrive { 512 } else { 0 }];
         let data = match &command.data {
             Data::None => ScsiData::None,
@@ -91,7 +91,7 @@ impl Port for Drive<'_> {
             Data::ToDrive(bytes) => ScsiData::ToDevice(bytes.as_slice()),
         };
         let block = command.to_scsi();
-        let failed = |source| IoError::Device {
+        let failed = |source| TargetError::Device {
             context: format!("ATA {} failed on {}", command.name, self.name),
             source,
         };

@@ -15,7 +15,7 @@
 //! | `signature` | a partition table, file system or RAID member is there |
 //! | `identity-changed` | later: the node, size, serial or name is not what was claimed |
 //!
-//! A table of the kernel that cannot be read refuses, too: [`IoError::Unsupported`] for a whole
+//! A table of the kernel that cannot be read refuses, too: [`TargetError::Unsupported`] for a whole
 //! table, the code `unreadable` where it is about single devices.
 //!
 //! Reading order: this file and [`file`] (the same for regular files); `controller` (users of the
@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
-use target::IoError;
+use target::TargetError;
 use target::health::HealthProbe as _;
 
 use crate::describe::kernel::Tables;
@@ -82,9 +82,9 @@ pub struct Claim {
 /// the device for reading at most.
 ///
 /// # Errors
-/// [`IoError::Usage`] if there is nothing at `path`; [`IoError::Refused`] with code
-/// `not-a-block-device`; [`IoError::Device`] if sysfs does not know the device.
-pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
+/// [`TargetError::Usage`] if there is nothing at `path`; [`TargetError::Refused`] with code
+/// `not-a-block-device`; [`TargetError::Device`] if sysfs does not know the device.
+pub fn inspect(path: &Path) -> Result<DeviceReport, TargetError> {
     let system = System::live();
     let (node, device) = resolve(&system, path)?;
     let tables = Tables::read(&system);
@@ -98,9 +98,9 @@ pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
 /// direct I/O.
 ///
 /// # Errors
-/// [`IoError::Refused`] with a code of the table above; [`IoError::Usage`] if there is nothing
-/// at `path`; [`IoError::Device`] if the system fails.
-pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
+/// [`TargetError::Refused`] with a code of the table above; [`TargetError::Usage`] if there is nothing
+/// at `path`; [`TargetError::Device`] if the system fails.
+pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, TargetError> {
     let system = System::live();
     let (node, device) = resolve(&system, path)?;
     let tables = Tables::read(&system);
@@ -109,7 +109,7 @@ pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
     }
     let report = report(&system, &tables, &device, node);
     if report.capacity_bytes == 0 {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "{} has no medium (0 bytes); expected a device with a size",
             report.node.display()
         )));
@@ -125,9 +125,9 @@ pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
 /// result: nobody uses it as swap space or behind a loop device.
 ///
 /// # Errors
-/// [`IoError::Refused`] with the code of the use, or `other-namespace` if `path` leads into another
+/// [`TargetError::Refused`] with the code of the use, or `other-namespace` if `path` leads into another
 /// mount namespace.
-pub fn check_replaceable(path: &Path, resolved: &Path) -> Result<(), IoError> {
+pub fn check_replaceable(path: &Path, resolved: &Path) -> Result<(), TargetError> {
     file::require_same(path, resolved)?;
     let found = fs::metadata(resolved)
         .map_err(|error| device_error(format!("cannot examine {}", resolved.display()), error))?;
@@ -139,7 +139,7 @@ fn claim_for_writing(
     tables: &Tables,
     mut report: DeviceReport,
     consent: Consent<'_>,
-) -> Result<Claim, IoError> {
+) -> Result<Claim, TargetError> {
     if report.read_only {
         return Err(refused(
             "read-only",
@@ -173,7 +173,7 @@ fn claim_for_writing(
 }
 
 /// Reading is harmless, but the figures of a shared device are not its own.
-fn claim_for_reading(report: DeviceReport) -> Result<Claim, IoError> {
+fn claim_for_reading(report: DeviceReport) -> Result<Claim, TargetError> {
     let mut warnings: Vec<String> = report
         .in_use
         .iter()
@@ -217,9 +217,9 @@ impl Claim {
     /// Makes sure that nobody else uses the claimed device now, nor a thing that shares bytes with it.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with the code of the use; [`IoError::Unsupported`] if a table of the
-    /// kernel cannot be read; [`IoError::Device`] if the device is gone.
-    pub fn require_unused(&self) -> Result<(), IoError> {
+    /// [`TargetError::Refused`] with the code of the use; [`TargetError::Unsupported`] if a table of the
+    /// kernel cannot be read; [`TargetError::Device`] if the device is gone.
+    pub fn require_unused(&self) -> Result<(), TargetError> {
         let system = System::live();
         let tables = Tables::read(&system);
         tables.require_whole()?;
@@ -236,8 +236,8 @@ impl Claim {
     /// Makes sure that node, number, size, serial and world-wide name are still those claimed.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with code `identity-changed` if they are not.
-    pub fn recheck(&self, file: &File) -> Result<(), IoError> {
+    /// [`TargetError::Refused`] with code `identity-changed` if they are not.
+    pub fn recheck(&self, file: &File) -> Result<(), TargetError> {
         let changed = |what: &str, was: String, is: String| {
             let node = self.report.node.display();
             refused(
@@ -285,9 +285,9 @@ fn namespace_behind(system: &System, node: &Path) -> Option<Device> {
 }
 
 /// Follows all symbolic links to the node and finds the device in sysfs.
-fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
+fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), TargetError> {
     let node = fs::canonicalize(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => IoError::Usage(format!(
+        io::ErrorKind::NotFound => TargetError::Usage(format!(
             "there is no {}; expected an existing block device (see `ssdlab list`)",
             path.display()
         )),
@@ -309,7 +309,7 @@ fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
     Ok((node, device))
 }
 
-fn not_a_block_device(system: &System, path: &Path, node: &Path) -> IoError {
+fn not_a_block_device(system: &System, path: &Path, node: &Path) -> TargetError {
     let kind = fs::metadata(node).map(|found| found.file_type());
     let hint = match &kind {
         Ok(kind) if kind.is_file() => {
@@ -347,7 +347,7 @@ pub fn confirmations(path: &Path) -> Vec<String> {
 
 /// The confirmation is bound to the device, not to a name that another device may get at the next
 /// boot.
-fn require_erase(report: &DeviceReport, erase: &[String]) -> Result<(), IoError> {
+fn require_erase(report: &DeviceReport, erase: &[String]) -> Result<(), TargetError> {
     let node = report.node.display();
     let Some(expected) = report.confirmations.first() else {
         return Err(refused("wrong-serial", format!("{node} has no identity to confirm")));
@@ -380,7 +380,7 @@ fn require_erase(report: &DeviceReport, erase: &[String]) -> Result<(), IoError>
 
 /// The path that confirms a loop device must lead to the file behind it, and not to another one
 /// that has taken its name since.
-fn require_backing(report: &DeviceReport, device: &File) -> Result<(), IoError> {
+fn require_backing(report: &DeviceReport, device: &File) -> Result<(), TargetError> {
     let Some(path) = &report.backing_file else { return Ok(()) };
     let named = fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     let behind = ioctl::loop_status(device.as_fd()).ok().map(|status| (status.on, status.inode));
@@ -390,7 +390,7 @@ fn require_backing(report: &DeviceReport, device: &File) -> Result<(), IoError> 
     Err(nameless_backing(report))
 }
 
-fn nameless_backing(report: &DeviceReport) -> IoError {
+fn nameless_backing(report: &DeviceReport) -> TargetError {
     let (node, file) = (report.node.display(), report.backing_file.clone().unwrap_or_default());
     refused(
         "wrong-serial",
@@ -403,7 +403,7 @@ fn nameless_backing(report: &DeviceReport) -> IoError {
 }
 
 /// The refusal of a device or file with recognised contents.
-fn signatures_found(name: &str, marks: &[Signature]) -> IoError {
+fn signatures_found(name: &str, marks: &[Signature]) -> TargetError {
     let list: Vec<_> = marks.iter().map(ToString::to_string).collect();
     refused(
         "signature",
@@ -420,7 +420,7 @@ fn hold_below(
     system: &System,
     tables: &Tables,
     report: &DeviceReport,
-) -> Result<Vec<File>, IoError> {
+) -> Result<Vec<File>, TargetError> {
     let device = system.by_number(report.number).ok_or_else(|| {
         let node = report.node.display();
         refused("identity-changed", format!("{node} is gone: /sys/dev/block lists it no more"))
@@ -429,7 +429,7 @@ fn hold_below(
 }
 
 /// Holds every one of the members but the first, which is the target.
-fn hold_others(members: &[Member]) -> Result<Vec<File>, IoError> {
+fn hold_others(members: &[Member]) -> Result<Vec<File>, TargetError> {
     let mut held = Vec::new();
     for (index, member) in members.iter().enumerate().skip(1) {
         // It may be there once more, with other bytes.
@@ -440,7 +440,7 @@ fn hold_others(members: &[Member]) -> Result<Vec<File>, IoError> {
     Ok(held)
 }
 
-fn hold(member: &Member) -> Result<Option<File>, IoError> {
+fn hold(member: &Member) -> Result<Option<File>, TargetError> {
     let name = member.name();
     let device = match &member.thing {
         Thing::Device(device) => device,
@@ -466,14 +466,14 @@ fn hold(member: &Member) -> Result<Option<File>, IoError> {
     Ok(Some(file))
 }
 
-fn lock(file: &File, kind: FlockOperation, name: &str) -> Result<(), IoError> {
+fn lock(file: &File, kind: FlockOperation, name: &str) -> Result<(), TargetError> {
     patiently(|| rustix::fs::flock(file, kind).map_err(io::Error::from))
         .map_err(|_| busy(name, "another process holds a lock on it"))
 }
 
 /// Opens with an exclusive claim and a lock that keeps udev from probing. A prober or the previous
 /// run's ring may hold either for a moment, so it tries again.
-fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, IoError> {
+fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, TargetError> {
     let flags = OFlags::EXCL | OFlags::DIRECT;
     let file = patiently(|| open_node(report, flags, write)).map_err(|error| {
         if Errno::from_io_error(&error) == Some(Errno::BUSY) {
@@ -487,7 +487,7 @@ fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, IoError>
     Ok(file)
 }
 
-fn busy(name: &str, what: &str) -> IoError {
+fn busy(name: &str, what: &str) -> TargetError {
     refused(
         "busy",
         format!(
@@ -505,7 +505,7 @@ fn open_node(report: &DeviceReport, flags: OFlags, write: bool) -> io::Result<Fi
         .open(&report.node)
 }
 
-fn cannot_open(report: &DeviceReport, source: io::Error) -> IoError {
+fn cannot_open(report: &DeviceReport, source: io::Error) -> TargetError {
     let hint = if source.kind() == io::ErrorKind::PermissionDenied {
         "; raw devices need root, or the group that owns the node"
     } else {
@@ -538,10 +538,10 @@ fn probe(report: &DeviceReport) -> io::Result<Vec<Signature>> {
     Ok(found)
 }
 
-fn refused(code: &'static str, message: String) -> IoError {
-    IoError::Refused { code, message }
+fn refused(code: &'static str, message: String) -> TargetError {
+    TargetError::Refused { code, message }
 }
 
-fn device_error(context: String, source: io::Error) -> IoError {
-    IoError::Device { context, source }
+fn device_error(context: String, source: io::Error) -> TargetError {
+    TargetError::Device { context, source }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::sync::OnceLock;
 
 use base::{HealthSnapshot, Nanos};
-use target::IoError;
+use target::TargetError;
 use target::clock::Clock as _;
 use target::health::HealthProbe;
 
@@ -39,7 +39,7 @@ impl DriveProbe {
         Some(Self { file, protocol, name: name.to_owned(), clock, first })
     }
 
-    fn read_nvme(&self) -> Result<HealthSnapshot, IoError> {
+    fn read_nvme(&self) -> Result<HealthSnapshot, TargetError> {
         let controller = nvme::Controller::new(&self.file, &self.name);
         let mut health = of_nvme(&controller.smart()?);
         // Most drives do not have this log.
@@ -47,7 +47,7 @@ impl DriveProbe {
         Ok(health)
     }
 
-    fn read_ata(&self) -> Result<HealthSnapshot, IoError> {
+    fn read_ata(&self) -> Result<HealthSnapshot, TargetError> {
         let mut drive = ata::Drive::new(&self.file, &self.name);
         let id = drive.identify()?;
         let attributes = drive.attributes()?;
@@ -71,11 +71,11 @@ impl HealthProbe for DriveProbe {
         self.protocol == Protocol::Nvme
     }
 
-    fn read(&self) -> Result<HealthSnapshot, IoError> {
+    fn read(&self) -> Result<HealthSnapshot, TargetError> {
         match self.protocol {
             Protocol::Nvme => self.read_nvme(),
             Protocol::Ata => self.read_ata(),
-            Protocol::Other => Err(IoError::Unsupported(format!("{} has no SMART", self.name))),
+            Protocol::Other => Err(TargetError::Unsupported(format!("{} has no SMART", self.name))),
         }
     }
 }

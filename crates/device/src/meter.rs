@@ -12,7 +12,7 @@ mod stream;
 
 use std::time::Duration;
 
-use target::IoError;
+use target::TargetError;
 
 use crate::host::clock::monotonic_ns;
 
@@ -55,7 +55,7 @@ pub trait Meter: Send {
     ///
     /// # Errors
     /// If it is gone for good; bad output is counted in [`Meter::faults`].
-    fn read(&mut self, patience: Duration, out: &mut Vec<Reading>) -> Result<(), IoError>;
+    fn read(&mut self, patience: Duration, out: &mut Vec<Reading>) -> Result<(), TargetError>;
 
     /// The faults so far.
     fn faults(&self) -> &Faults;
@@ -64,8 +64,8 @@ pub trait Meter: Send {
 /// Opens a meter.
 ///
 /// # Errors
-/// [`IoError::Usage`] if there is no such meter, [`IoError::Device`] if it cannot be opened.
-pub fn open(spec: &MeterSpec) -> Result<Box<dyn Meter>, IoError> {
+/// [`TargetError::Usage`] if there is no such meter, [`TargetError::Device`] if it cannot be opened.
+pub fn open(spec: &MeterSpec) -> Result<Box<dyn Meter>, TargetError> {
     Ok(match spec {
         MeterSpec::Hwmon(spec) => Box::new(hwmon::Hwmon::open(spec)?),
         MeterSpec::Stream(spec) => Box::new(stream::Stream::open(spec)?),

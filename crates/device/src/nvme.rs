@@ -16,7 +16,7 @@ pub mod status;
 use std::fs::File;
 use std::os::fd::AsFd;
 
-use target::IoError;
+use target::TargetError;
 
 use crate::host::ioctl;
 use command::AdminCommand;
@@ -40,9 +40,9 @@ impl<'a> Controller<'a> {
     /// Number of the open namespace.
     ///
     /// # Errors
-    /// [`IoError::Device`] if this is no NVMe namespace.
-    pub fn namespace_id(&self) -> Result<u32, IoError> {
-        ioctl::nvme_namespace_id(self.file.as_fd()).map_err(|errno| IoError::Device {
+    /// [`TargetError::Device`] if this is no NVMe namespace.
+    pub fn namespace_id(&self) -> Result<u32, TargetError> {
+        ioctl::nvme_namespace_id(self.file.as_fd()).map_err(|errno| TargetError::Device {
             context: format!("{} does not tell its NVMe namespace", self.name),
             source: errno.into(),
         })
@@ -52,7 +52,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn identify(&self) -> Result<IdentifyController, IoError> {
+    pub fn identify(&self) -> Result<IdentifyController, TargetError> {
         Ok(IdentifyController::decode(&self.execute(&AdminCommand::identify_controller())?))
     }
 
@@ -60,7 +60,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn identify_namespace(&self, namespace_id: u32) -> Result<IdentifyNamespace, IoError> {
+    pub fn identify_namespace(&self, namespace_id: u32) -> Result<IdentifyNamespace, TargetError> {
         let answer = self.execute(&AdminCommand::identify_namespace(namespace_id))?;
         Ok(IdentifyNamespace::decode(&answer))
     }
@@ -69,7 +69,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn namespaces(&self) -> Result<Vec<u32>, IoError> {
+    pub fn namespaces(&self) -> Result<Vec<u32>, TargetError> {
         Ok(identify::namespace_list(&self.execute(&AdminCommand::active_namespaces())?))
     }
 
@@ -77,7 +77,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn smart(&self) -> Result<SmartLog, IoError> {
+    pub fn smart(&self) -> Result<SmartLog, TargetError> {
         Ok(SmartLog::decode(&self.execute(&AdminCommand::smart_log())?))
     }
 
@@ -85,7 +85,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn sanitize_log(&self) -> Result<SanitizeLog, IoError> {
+    pub fn sanitize_log(&self) -> Result<SanitizeLog, TargetError> {
         Ok(SanitizeLog::decode(&self.execute(&AdminCommand::sanitize_log())?))
     }
 
@@ -93,7 +93,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`]; a drive without the log ends it with a failure.
-    pub fn nand_written_bytes(&self) -> Result<Option<u64>, IoError> {
+    pub fn nand_written_bytes(&self) -> Result<Option<u64>, TargetError> {
         Ok(log::ocp_nand_written_bytes(&self.execute(&AdminCommand::ocp_smart_log())?))
     }
 
@@ -101,7 +101,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn power_state(&self) -> Result<u32, IoError> {
+    pub fn power_state(&self) -> Result<u32, TargetError> {
         Ok(self.exchange(&AdminCommand::get_power_state())?.1 & 0x1f)
     }
 
@@ -109,7 +109,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn set_power_state(&self, state: u8) -> Result<(), IoError> {
+    pub fn set_power_state(&self, state: u8) -> Result<(), TargetError> {
         self.execute(&AdminCommand::set_power_state(state)).map(drop)
     }
 
@@ -117,7 +117,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn autonomous_power(&self) -> Result<(bool, Vec<u8>), IoError> {
+    pub fn autonomous_power(&self) -> Result<(bool, Vec<u8>), TargetError> {
         let (table, result) = self.exchange(&AdminCommand::get_autonomous_power())?;
         Ok((result & 1 != 0, table))
     }
@@ -127,7 +127,7 @@ impl<'a> Controller<'a> {
     ///
     /// # Errors
     /// As [`Controller::execute`].
-    pub fn set_autonomous_power(&self, enabled: bool, table: &[u8]) -> Result<(), IoError> {
+    pub fn set_autonomous_power(&self, enabled: bool, table: &[u8]) -> Result<(), TargetError> {
         let command = AdminCommand::set_autonomous_power(enabled);
         let mut data = table.to_vec();
         data.resize(command.answer_bytes as usize, 0);
@@ -137,13 +137,13 @@ impl<'a> Controller<'a> {
     /// Sends a command, waits for its end and returns its data.
     ///
     /// # Errors
-    /// [`IoError::Device`] with the command's name and the controller's or the kernel's words.
-    pub fn execute(&self, command: &AdminCommand) -> Result<Vec<u8>, IoError> {
+    /// [`TargetError::Device`] with the command's name and the controller's or the kernel's words.
+    pub fn execute(&self, command: &AdminCommand) -> Result<Vec<u8>, TargetError> {
         Ok(self.exchange(command)?.0)
     }
 
     /// The data and the number that a command returned.
-    fn exchange(&self, command: &AdminCommand) -> Result<(Vec<u8>, u32), IoError> {
+    fn exchange(&self, command: &AdminCommand) -> Result<(Vec<u8>, u32), TargetError> {
         self.exchange_with(command, vec![0; command.answer_bytes as usize])
     }
 
@@ -151,9 +151,9 @@ impl<'a> Controller<'a> {
         &self,
         command: &AdminCommand,
         mut data: Vec<u8>,
-    ) -> Result<(Vec<u8>, u32), IoError> {
+    ) -> Result<(Vec<u8>, u32), TargetError> {
         let status = ioctl::nvme_admin(self.file.as_fd(), command, &mut data);
-        let failed = |source| IoError::Device {
+        let failed = |source| TargetError::Device {
             context: format!("NVMe {} failed on {}", command.name, self.name),
             source,
         };

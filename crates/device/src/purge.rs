@@ -11,7 +11,7 @@ mod waiter;
 
 use std::fs::File;
 
-use target::IoError;
+use target::TargetError;
 use target::purge::{PurgeMethod, PurgeOption, Waiter};
 
 use crate::describe::{DeviceReport, Protocol};
@@ -66,14 +66,14 @@ pub fn file_options(deallocate: bool) -> Vec<PurgeOption> {
 /// Purges with one of the drive's own commands. Blocks until the drive is done.
 ///
 /// # Errors
-/// [`IoError::Device`] if the drive fails; [`IoError::Interrupted`] if it continues by itself;
-/// [`IoError::Unsupported`] if there is no such command.
+/// [`TargetError::Device`] if the drive fails; [`TargetError::Interrupted`] if it continues by itself;
+/// [`TargetError::Unsupported`] if there is no such command.
 pub fn tell_the_drive(
     method: PurgeMethod,
     file: &File,
     name: &str,
     waiter: &dyn Waiter,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     match method {
         PurgeMethod::AtaSecurityErase => ata::security_erase(file, name, waiter),
         _ => nvme::purge(method, file, name, waiter),

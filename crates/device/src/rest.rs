@@ -13,8 +13,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use target::IoError;
 use target::Rest;
+use target::TargetError;
 
 use crate::describe::report::{DeviceReport, Protocol, serial_of};
 use crate::host::journal::{self, Journal};
@@ -80,7 +80,7 @@ impl RestSwitch {
     }
 
     /// Switches, and returns the change in words.
-    pub fn set(&mut self, rest: Rest) -> Result<String, IoError> {
+    pub fn set(&mut self, rest: Rest) -> Result<String, TargetError> {
         if rest == Rest::AsFound {
             return self.restore().map(|()| "as it was found".to_owned());
         }
@@ -101,14 +101,14 @@ impl RestSwitch {
         }
     }
 
-    fn look(&self) -> Result<Found, IoError> {
+    fn look(&self) -> Result<Found, TargetError> {
         match self.protocol {
             Protocol::Nvme => nvme::look(&self.file, &self.disk.name).map(Found::Nvme),
             _ => sata::look(&self.system, &self.disk).map(Found::Sata),
         }
     }
 
-    fn restore(&mut self) -> Result<(), IoError> {
+    fn restore(&mut self) -> Result<(), TargetError> {
         let Some((entry, _)) = &self.changed else { return Ok(()) };
         match &entry.found {
             Found::Sata(found) => sata::restore(&self.system, found)?,
@@ -143,7 +143,7 @@ pub fn may_switch(report: &DeviceReport) -> bool {
 /// Restores the settings changed by runs that were killed; returns a sentence for each drive, or an
 /// error if it was not possible. Settings of runs that are still alive are left alone.
 #[must_use]
-pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
+pub fn restore_left_behind() -> Vec<Result<String, TargetError>> {
     restore_in(&System::live(), Path::new(journal::DIR))
 }
 
@@ -153,14 +153,14 @@ fn journal_name(disk: &str) -> String {
     format!("{JOURNAL_PREFIX}{}.json", disk.replace('/', "!"))
 }
 
-fn restore_in(system: &System, dir: &Path) -> Vec<Result<String, IoError>> {
+fn restore_in(system: &System, dir: &Path) -> Vec<Result<String, TargetError>> {
     journal::left_behind(dir, JOURNAL_PREFIX)
         .into_iter()
         .map(|(entry, journal)| put_back(system, &entry, journal))
         .collect()
 }
 
-fn put_back(system: &System, entry: &Entry, journal: Journal) -> Result<String, IoError> {
+fn put_back(system: &System, entry: &Entry, journal: Journal) -> Result<String, TargetError> {
     let disk = system.disks().into_iter().find(|disk| disk.name == entry.disk);
     let is_same = disk
         .as_ref()
@@ -179,7 +179,7 @@ fn put_back(system: &System, entry: &Entry, journal: Journal) -> Result<String, 
         }
         Found::Nvme(found) => {
             let node = disk.node();
-            let file = File::open(&node).map_err(|source| IoError::Device {
+            let file = File::open(&node).map_err(|source| TargetError::Device {
                 context: format!("cannot open {}", node.display()),
                 source,
             })?;

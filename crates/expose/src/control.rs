@@ -1,13 +1,13 @@
-//! Control of a disk while it serves: orders and answers, one JSON object in a line each.
+//! Control of a disk while it serves: commands and answers, one JSON object in a line each.
 //!
 //! ```text
 //! {"order":"cut"}  ->  {"ok":true,"requests_failed":0,...}
 //! {"order":"fly"}  ->  {"ok":false,"error":"unknown variant `fly`, expected one of `status`, ..."}
 //! ```
 //!
-//! An order that cannot be carried out changes nothing and says what would be possible.
+//! A control command that cannot be carried out changes nothing and says what would be possible.
 
-mod orders;
+mod command;
 mod socket;
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-pub use orders::Order;
+pub use command::ControlCommand;
 pub use socket::{ControlServer, LINE_BYTES_MAX, serve_lines};
 
 use crate::disk::books::{Books, Counts, Totals};
@@ -30,8 +30,8 @@ const SNAPSHOTS_MAX: usize = 16;
 /// Longest name of a mark or a snapshot, in bytes.
 const NAME_BYTES_MAX: usize = 100;
 
-/// Members of an answer, or the reason against an order.
-pub type OrderResult = Result<Map<String, Value>, String>;
+/// Members of an answer, or the reason against a control command.
+pub type ControlResult = Result<Map<String, Value>, String>;
 
 /// Tells how many bytes of memory are free, or `None` if that is unknown.
 pub type FreeMemory = fn() -> Option<u64>;
@@ -51,51 +51,51 @@ impl Control {
         Self { shared, description, snapshots: Mutex::default(), free_memory }
     }
 
-    /// Carries out an order, all but [`Order::Watch`], which is a series of [`Order::Status`].
+    /// Carries out a control command, all but [`ControlCommand::Watch`], which is a series of [`ControlCommand::Status`].
     ///
     /// # Errors
     /// A reason in words; then nothing has changed.
-    pub fn obey(&self, order: Order) -> OrderResult {
-        match order {
-            Order::Status | Order::Watch { .. } => Ok(self.status()),
-            Order::Cut { after_commands } => self.cut(after_commands),
-            Order::Cuts => Ok(members(json!({ "cuts": self.cuts() }))),
-            Order::MediaError { offset, bytes } => self.spoil(offset, bytes),
-            Order::Heal => Ok(self.shared.with(|disk| {
+    pub fn obey(&self, command: ControlCommand) -> ControlResult {
+        match command {
+            ControlCommand::Status | ControlCommand::Watch { .. } => Ok(self.status()),
+            ControlCommand::Cut { after_commands } => self.cut(after_commands),
+            ControlCommand::Cuts => Ok(members(json!({ "cuts": self.cuts() }))),
+            ControlCommand::MediaError { offset, bytes } => self.spoil(offset, bytes),
+            ControlCommand::Heal => Ok(self.shared.with(|disk| {
                 disk.faults.heal();
                 Map::new()
             })),
-            Order::ReadOnly { on } => Ok(self.shared.with(|disk| {
+            ControlCommand::ReadOnly { on } => Ok(self.shared.with(|disk| {
                 disk.faults.is_read_only = on;
                 Map::new()
             })),
-            Order::Age { days } => self.age(days),
-            Order::Wear { cycles } => self.change(
+            ControlCommand::Age { days } => self.age(days),
+            ControlCommand::Wear { cycles } => self.change(
                 |disk| disk.drive_mut().wear(cycles),
                 "its blocks do not wear; a model with [nand.wear] or [nand.retry] has blocks that do",
             ),
-            Order::Temperature { celsius } => self.temperature(celsius),
-            Order::Cache { superblocks } => self.change(
+            ControlCommand::Temperature { celsius } => self.temperature(celsius),
+            ControlCommand::Cache { superblocks } => self.change(
                 |disk| disk.drive_mut().limit_cache(superblocks),
                 "it has no pSLC cache that borrows superblocks; a model with pslc.borrows = true has one",
             ),
-            Order::Idle { seconds } => self.idle(seconds),
-            Order::Mark { name } => self.mark(name),
-            Order::Waf { since } => self.waf(since.as_deref()),
-            Order::Reset => Ok(self.shared.with(|disk| {
+            ControlCommand::Idle { seconds } => self.idle(seconds),
+            ControlCommand::Mark { name } => self.mark(name),
+            ControlCommand::Waf { since } => self.waf(since.as_deref()),
+            ControlCommand::Reset => Ok(self.shared.with(|disk| {
                 let totals = disk.totals();
                 disk.books_mut().reset(totals);
                 Map::new()
             })),
-            Order::Snapshot { name } => self.snapshot(name),
-            Order::Restore { name } => self.restore(&name),
-            Order::Forget { name } => {
+            ControlCommand::Snapshot { name } => self.snapshot(name),
+            ControlCommand::Restore { name } => self.restore(&name),
+            ControlCommand::Forget { name } => {
                 let gone = self.snapshots().remove(&name).is_some();
                 if gone { Ok(Map::new()) } else { Err(self.no_snapshot(&name)) }
             }
-            Order::Snapshots => Ok(self.list_snapshots()),
-            Order::Save { file } => self.save(&file),
-            Order::Load { file } => self.load(&file),
+            ControlCommand::Snapshots => Ok(self.list_snapshots()),
+            ControlCommand::Save { file } => self.save(&file),
+            ControlCommand::Load { file } => self.load(&file),
         }
     }
 
@@ -104,7 +104,7 @@ impl Control {
         &self,
         change: impl FnOnce(&mut crate::Disk<crate::shared::RequestToken>) -> bool,
         reason: &str,
-    ) -> OrderResult {
+    ) -> ControlResult {
         if self.shared.with(change) { Ok(Map::new()) } else { Err(self.refusal(reason)) }
     }
 
@@ -136,7 +136,7 @@ impl Control {
         })
     }
 
-    fn cut(&self, after_commands: Option<u64>) -> OrderResult {
+    fn cut(&self, after_commands: Option<u64>) -> ControlResult {
         const REASON: &str = "it keeps no account of the content of NAND; expose it with --power-cuts, or a model with [mapping]";
         match after_commands {
             Some(0) => {
@@ -154,7 +154,7 @@ impl Control {
         self.shared.with(crate::Disk::take_cuts).iter().map(report).collect()
     }
 
-    fn spoil(&self, offset: u64, bytes: u64) -> OrderResult {
+    fn spoil(&self, offset: u64, bytes: u64) -> ControlResult {
         self.shared.with(|disk| {
             let shape = *disk.shape();
             let end = offset.checked_add(bytes).filter(|&end| end <= shape.capacity_bytes);
@@ -172,7 +172,7 @@ impl Control {
         })
     }
 
-    fn age(&self, days: u32) -> OrderResult {
+    fn age(&self, days: u32) -> ControlResult {
         const REASON: &str = "its data does not age; a model with [nand.retry] has data that does";
         let age = |disk: &mut crate::Disk<_>| {
             let can_age = disk.drive().config().options.nand_features.retry.is_some();
@@ -185,7 +185,7 @@ impl Control {
         self.change(age, REASON)
     }
 
-    fn temperature(&self, celsius: i32) -> OrderResult {
+    fn temperature(&self, celsius: i32) -> ControlResult {
         const ZERO_MK: i64 = 273_150;
         if !(-100..=200).contains(&celsius) {
             return Err(format!(
@@ -199,7 +199,7 @@ impl Control {
         )
     }
 
-    fn idle(&self, seconds: u64) -> OrderResult {
+    fn idle(&self, seconds: u64) -> ControlResult {
         const SECONDS_MAX: u64 = 30 * 86_400;
         if self.shared.pace() != crate::Pace::Fast {
             return Err("time passes by itself on the real clock; wait".to_owned());
@@ -214,7 +214,7 @@ impl Control {
         Ok(Map::new())
     }
 
-    fn mark(&self, name: String) -> OrderResult {
+    fn mark(&self, name: String) -> ControlResult {
         check_name(&name)?;
         let is_kept = self.shared.with(|disk| {
             let totals = disk.totals();
@@ -224,7 +224,7 @@ impl Control {
         if is_kept { Ok(Map::new()) } else { Err(format!("there are {most} marks, and no more")) }
     }
 
-    fn waf(&self, since: Option<&str>) -> OrderResult {
+    fn waf(&self, since: Option<&str>) -> ControlResult {
         self.shared.with(|disk| {
             let books = disk.books();
             let Some(name) = since else { return Ok(work(&disk.totals(), books.zero())) };
@@ -239,7 +239,7 @@ impl Control {
         self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn snapshot(&self, name: String) -> OrderResult {
+    fn snapshot(&self, name: String) -> ControlResult {
         check_name(&name)?;
         let mut snapshots = self.snapshots();
         if snapshots.contains_key(&name) {
@@ -266,7 +266,7 @@ impl Control {
         Ok(answer)
     }
 
-    fn restore(&self, name: &str) -> OrderResult {
+    fn restore(&self, name: &str) -> ControlResult {
         let snapshots = self.snapshots();
         let Some(snapshot) = snapshots.get(name) else {
             drop(snapshots);
@@ -277,13 +277,13 @@ impl Control {
     }
 
     /// Requests wait meanwhile, and so does the drive.
-    fn save(&self, path: &Path) -> OrderResult {
+    fn save(&self, path: &Path) -> ControlResult {
         let path = absolute(path)?;
         let save = |disk: &mut _| file::save(disk, &self.description, path, Replace::Nothing);
         self.shared.pause(save).map(|header| summary(&header)).map_err(|fault| words(path, &fault))
     }
 
-    fn load(&self, path: &Path) -> OrderResult {
+    fn load(&self, path: &Path) -> ControlResult {
         let path = absolute(path)?;
         let config = self.shared.with(|disk| disk.drive().config().clone());
         let loaded = SavedState::read(path, &config).and_then(|saved| {

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 
 use base::mix::{mix, unmix};
 use base::{Bytes, Data, Rng, verifiable};
-use target::IoError;
+use target::TargetError;
 
 /// Alignment of every transfer area: enough for `O_DIRECT` on any device with blocks to 4,096 bytes.
 pub const AREA_ALIGN_BYTES: usize = 4096;
@@ -44,14 +44,14 @@ impl AlignedBuffer {
     /// Allocates `len_bytes` zeroed bytes at a multiple of `align_bytes` (a power of two).
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] if the memory is not available; [`IoError::Usage`] for a size of
+    /// [`TargetError::Unsupported`] if the memory is not available; [`TargetError::Usage`] for a size of
     /// zero or an impossible alignment.
-    pub fn new(len_bytes: usize, align_bytes: usize) -> Result<Self, IoError> {
+    pub fn new(len_bytes: usize, align_bytes: usize) -> Result<Self, TargetError> {
         let layout = Layout::from_size_align(len_bytes, align_bytes)
             .ok()
             .filter(|layout| layout.size() > 0)
             .ok_or_else(|| {
-                IoError::Usage(format!(
+                TargetError::Usage(format!(
                     "a transfer buffer of {len_bytes} bytes aligned to {align_bytes} is impossible; \
                      expected a size above zero and a power of two"
                 ))
@@ -59,7 +59,9 @@ impl AlignedBuffer {
         // SAFETY: the layout has a size above zero, checked above.
         let start = unsafe { alloc_zeroed(layout) };
         let start = NonNull::new(start).ok_or_else(|| {
-            IoError::Unsupported(format!("cannot allocate {len_bytes} bytes of transfer memory"))
+            TargetError::Unsupported(format!(
+                "cannot allocate {len_bytes} bytes of transfer memory"
+            ))
         })?;
         Ok(Self { start, layout })
     }
@@ -117,18 +119,18 @@ impl BufferPool {
     /// that the first writes cost no more than the later ones.
     ///
     /// # Errors
-    /// [`IoError::Usage`] if the arena would be empty or above 1 GiB.
-    pub fn new(slots: u32, area_bytes: u32, seed: u64, prefill: bool) -> Result<Self, IoError> {
+    /// [`TargetError::Usage`] if the arena would be empty or above 1 GiB.
+    pub fn new(slots: u32, area_bytes: u32, seed: u64, prefill: bool) -> Result<Self, TargetError> {
         let area = (area_bytes as usize).next_multiple_of(AREA_ALIGN_BYTES);
         let total = area.saturating_mul(2).saturating_mul(slots as usize);
         if total == 0 {
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "queue depth {slots} with transfers of {} leaves nothing to transfer; expected at least 1 of each",
                 Bytes(u64::from(area_bytes)),
             )));
         }
         if total > ARENA_BYTES_MAX {
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "queue depth {slots} with transfers of {} needs {total} bytes of buffers; expected \
                  at most {}: use a smaller queue depth or transfer size",
                 Bytes(u64::from(area_bytes)),
@@ -290,7 +292,7 @@ impl BufferPool {
 }
 
 /// Huge pages save TLB misses here and let the kernel merge the pages of a registered buffer.
-fn arena(total_bytes: usize) -> Result<AlignedBuffer, IoError> {
+fn arena(total_bytes: usize) -> Result<AlignedBuffer, TargetError> {
     if total_bytes < HUGE_PAGE_BYTES {
         return AlignedBuffer::new(total_bytes, AREA_ALIGN_BYTES);
     }

@@ -1,107 +1,147 @@
-//! The only entry to targets: it describes, checks, holds and opens them.
+//! The only entry to targets, in three steps: inspect, hold, open.
 //!
-//! [`describe`] changes nothing. [`hold`] refuses every target whose use could destroy something,
-//! and its result is opened for one run after the other. Files and block devices become a
+//! [`inspect`] changes nothing. [`Inspected::hold`] refuses every target whose use could destroy
+//! something, and its result is opened for one run after the other. Files and block devices become a
 //! [`RealTarget`], whose engine is chosen once: `io_uring` if the kernel allows it, else blocking
 //! calls; [`target::Identity::engine`] gives the reason.
 //!
-//! The kinds of targets are listed here, and nowhere else; each has its own file.
+//! Each step matches the kind of target once. Files and block devices have a file each.
 
 mod block;
-mod described;
 mod direct;
 mod file;
-mod hold;
-mod null;
-mod simulated;
+mod inspected;
 #[cfg(test)]
 mod tests;
-mod unopened;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
+use device::guard;
 use device::host::clock::MonotonicClock;
 use target::null::NullTarget;
-use target::{IoError, TargetSpec, Testable};
+use target::{Backing, TargetError, TargetSpec};
 
-use self::block::BlockDevice;
-use self::file::RegularFile;
-use self::hold::RealHold;
-use self::null::Null;
-use self::simulated::Simulated;
-use self::unopened::Unopened;
-use crate::engine::sim::SimTarget;
+use self::inspected::{bare_identity, engine_limits};
+use crate::engine::medium::Medium;
+use crate::engine::sim::{self, SimTarget};
 use crate::options::OpenOptions;
 use crate::real::RealTarget;
 
-pub use described::Described;
 pub use device::guard::check_apart;
-pub use file::{FileFound, look_at_file};
+pub use inspected::Inspected;
 
-/// The target of a string.
-fn unopened(spec: &TargetSpec) -> Box<dyn Unopened + '_> {
-    match spec {
-        TargetSpec::Sim { name, settings } => Box::new(Simulated::new(spec, name, settings)),
-        TargetSpec::File { path, size_bytes, keep } => {
-            Box::new(RegularFile::new(path, *size_bytes, *keep))
-        }
-        TargetSpec::Block { path } => Box::new(BlockDevice::new(path)),
-        TargetSpec::Null { size_bytes } => Box::new(Null::new(*size_bytes)),
-    }
-}
-
-/// A target that has passed every check, before it has an engine and buffers. An existing target is
-/// held until this and every target opened from it are dropped.
-pub struct Hold(Held);
-
-enum Held {
-    Sim(Simulated),
-    Real(Box<RealHold>),
-    Null(Null),
-}
-
-/// Opens a target up to the engine and its buffers.
+/// Inspects a target, with the objections to opening it with these options, and changes nothing: for a
+/// run that writes, the target is opened for reading only and no file is created.
 ///
 /// # Errors
-/// The errors of [`open_file`] and [`open_block`].
-pub fn hold(spec: &TargetSpec, options: &OpenOptions) -> Result<Hold, IoError> {
-    Ok(Hold(match spec {
-        TargetSpec::Sim { name, settings } => Held::Sim(Simulated::new(spec, name, settings)),
-        TargetSpec::File { path, size_bytes, keep } => {
-            Held::Real(Box::new(RegularFile::new(path, *size_bytes, *keep).hold(options)?))
+/// If there can be no such target.
+pub fn inspect(spec: &TargetSpec, options: &OpenOptions) -> Result<Inspected, TargetError> {
+    let allowed = options.check(&spec.to_string());
+    let (mut inspected, dry_run) = match spec {
+        TargetSpec::Sim { name, settings } => {
+            let (identity, limits) = sim::describe(&spec.to_string(), name, settings)?;
+            let inspected = Inspected {
+                memory_bytes: sim::memory_bytes(name, settings)?,
+                counts_nand_writes: true,
+                ..Inspected::harmless(spec, identity, limits)
+            };
+            (inspected, allowed)
         }
-        TargetSpec::Block { path } => Held::Real(Box::new(BlockDevice::new(path).hold(options)?)),
-        TargetSpec::Null { size_bytes } => Held::Null(Null::new(*size_bytes)),
-    }))
+        TargetSpec::File { path, size_bytes, .. } => (
+            file::inspect(spec, path, *size_bytes)?,
+            allowed.and_then(|()| file::dry_run(spec, path, *size_bytes, options)),
+        ),
+        TargetSpec::Block { path } => (
+            block::inspect(spec, path)?,
+            allowed.and_then(|()| block::dry_run(spec, path, options)),
+        ),
+        TargetSpec::Null { size_bytes } => {
+            let identity = bare_identity(spec, *size_bytes);
+            (Inspected::harmless(spec, identity, engine_limits()), allowed)
+        }
+    };
+    inspected.object(dry_run.err(), options);
+    Ok(inspected)
 }
 
-impl Hold {
-    /// Makes sure that the requested engine and purge are possible, as far as they are not the
-    /// defaults.
-    ///
-    /// # Errors
-    /// [`IoError::Unsupported`] if they are not; [`IoError::Usage`] for an engine that the target
-    /// does not allow.
-    pub fn check(&self, options: &OpenOptions) -> Result<(), IoError> {
-        match &self.0 {
-            Held::Real(held) => held.check(options),
-            Held::Sim(_) | Held::Null(_) => Ok(()),
+/// Whether a word given with `--erase` names this target.
+#[must_use]
+pub fn is_named_by(spec: &TargetSpec, word: &str) -> bool {
+    match spec.backing() {
+        Backing::Nothing => false,
+        Backing::File(path) => file::is_named_by(path, word),
+        Backing::Device(path) => {
+            guard::confirmations(path).iter().any(|known| known == word.trim())
         }
     }
+}
 
+impl Inspected {
+    /// Opens an existing target up to the engine and its buffers, and makes sure that the requested
+    /// engine and purge are possible, as far as they are not the defaults.
+    ///
+    /// # Errors
+    /// Those of [`open_file`] and [`open_block`].
+    pub fn hold(self, options: &OpenOptions) -> Result<Held, TargetError> {
+        let medium = match &self.spec {
+            TargetSpec::File { path, size_bytes, keep } if !self.is_new => {
+                OnceLock::from(file::hold(&self.spec, path, *size_bytes, *keep, options)?)
+            }
+            TargetSpec::Block { path } => OnceLock::from(block::hold(&self.spec, path, options)?),
+            TargetSpec::Sim { .. } | TargetSpec::File { .. } | TargetSpec::Null { .. } => {
+                OnceLock::new()
+            }
+        };
+        if let Some(medium) = medium.get() {
+            RealTarget::check(medium, options)?;
+        }
+        Ok(Held { inspected: self, medium })
+    }
+}
+
+/// A target that has passed every check, before it has an engine and buffers. What exists outside this
+/// program is held until this and every target opened from it are dropped.
+#[derive(Debug)]
+pub struct Held {
+    /// The target as it was inspected.
+    pub inspected: Inspected,
+    /// The open file or device; empty for a file that its first run creates.
+    medium: OnceLock<Medium>,
+}
+
+impl Held {
     /// Opens the target for one run. The right to write and the confirmation are settled: `options`
     /// only decides on queue depth, transfer size, engine, data and purge, and on
     /// [`OpenOptions::write`] if it asks for less.
     ///
     /// # Errors
-    /// [`IoError::Usage`] for a transfer size or queue depth out of range; [`IoError::Unsupported`]
-    /// if the requested engine cannot drive the target, or it does not fit into the memory.
-    pub fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
-        Ok(match &self.0 {
-            Held::Sim(held) => Opened::Sim(Box::new(held.open()?)),
-            Held::Real(held) => Opened::Real(Box::new(held.open(options)?)),
-            Held::Null(held) => Opened::Null(held.open()),
-        })
+    /// [`TargetError::Usage`] for a transfer size or queue depth out of range; [`TargetError::Unsupported`]
+    /// if the requested engine cannot drive the target, or it does not fit into the memory; those of
+    /// [`open_file`] for a file that is created.
+    pub fn open(&self, options: &OpenOptions) -> Result<Opened, TargetError> {
+        let spec = &self.inspected.spec;
+        let real = |medium: &Medium| Ok(Opened::Real(Box::new(RealTarget::open(medium, options)?)));
+        match (spec, self.medium.get()) {
+            (_, Some(medium)) => real(medium),
+            (TargetSpec::Sim { name, settings }, None) => {
+                let drive = SimTarget::open(&spec.to_string(), name, settings)?;
+                Ok(Opened::Sim(Box::new(drive)))
+            }
+            (TargetSpec::Null { size_bytes }, None) => {
+                Ok(Opened::Null(NullTarget::new(*size_bytes, MonotonicClock::start())))
+            }
+            (TargetSpec::File { path, size_bytes, keep }, None) => {
+                let created = file::hold(spec, path, *size_bytes, *keep, options)?;
+                let opened = real(&created)?;
+                if *keep {
+                    // The next run keeps this file, too; other files are made anew for each.
+                    let _ = self.medium.set(created);
+                }
+                Ok(opened)
+            }
+            (TargetSpec::Block { path }, None) => real(&block::hold(spec, path, options)?),
+        }
     }
 }
 
@@ -116,24 +156,7 @@ pub enum Opened {
     Null(NullTarget<MonotonicClock>),
 }
 
-/// Code for a target of any kind.
-pub trait Visitor {
-    /// The result of a visit.
-    type Output;
-    /// Visits the target.
-    fn visit<T: Testable>(self, target: &mut T) -> Self::Output;
-}
-
 impl Opened {
-    /// Passes the target to the visitor, compiled for its kind.
-    pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Output {
-        match self {
-            Self::Sim(target) => visitor.visit(target.as_mut()),
-            Self::Real(target) => visitor.visit(target.as_mut()),
-            Self::Null(target) => visitor.visit(target),
-        }
-    }
-
     /// The file or block device, or `None` if it is neither.
     #[must_use]
     pub fn real(self) -> Option<RealTarget> {
@@ -153,51 +176,26 @@ impl Opened {
     }
 }
 
-/// Describes a target with the objections to opening it with these options, and changes nothing.
-///
-/// # Errors
-/// If there can be no such target.
-pub fn describe(spec: &TargetSpec, options: &OpenOptions) -> Result<Described, IoError> {
-    let mut described = unopened(spec).describe()?;
-    described.object(dry_run(spec, options).err(), options);
-    Ok(described)
-}
-
-/// Whether a word given with `--erase` names this target.
-#[must_use]
-pub fn is_named_by(spec: &TargetSpec, word: &str) -> bool {
-    unopened(spec).is_named_by(word)
-}
-
-/// Finds out whether a target would be opened with these options, and changes nothing: for a run
-/// that writes, the target is opened for reading only and no file is created.
-fn dry_run(spec: &TargetSpec, options: &OpenOptions) -> Result<(), IoError> {
-    options.check(&spec.to_string())?;
-    if options.write {
-        return unopened(spec).dry_run(options);
-    }
-    hold(spec, options).map(drop)
-}
-
 /// Opens a regular file as a target; `size_bytes` and `keep` as in [`target::TargetSpec::File`].
 ///
 /// A file that does not exist is created with all its blocks allocated. It is removed when the
 /// target is dropped unless `keep` is set and it has passed
-/// [`target::capability::Guarded::confirm_identity`]. An existing file keeps size and content until
-/// [`target::capability::Guarded::confirm_identity`] or the purge. A caller that writes calls the
+/// [`target::Target::confirm_identity`]. An existing file keeps size and content until
+/// [`target::Target::confirm_identity`] or the purge. A caller that writes calls the
 /// former first, once nothing can refuse the run any more.
 ///
 /// # Errors
-/// [`IoError::Refused`] if an existing file would be overwritten and no word in
-/// [`OpenOptions::erase`] names it; [`IoError::Usage`] for a path that cannot be a file target or a
-/// missing size; [`IoError::Device`] if the system fails, for instance for lack of space.
+/// [`TargetError::Refused`] if an existing file would be overwritten and no word in
+/// [`OpenOptions::erase`] names it; [`TargetError::Usage`] for a path that cannot be a file target or a
+/// missing size; [`TargetError::Device`] if the system fails, for instance for lack of space.
 pub fn open_file(
     path: &Path,
     size_bytes: Option<u64>,
     keep: bool,
     options: &OpenOptions,
-) -> Result<RealTarget, IoError> {
-    RegularFile::new(path, size_bytes, keep).hold(options)?.open(options)
+) -> Result<RealTarget, TargetError> {
+    let spec = TargetSpec::File { path: path.to_owned(), size_bytes, keep };
+    RealTarget::open(&file::hold(&spec, path, size_bytes, keep, options)?, options)
 }
 
 /// Opens a block device as a target, after every check of [`device::guard`], and holds it exclusively
@@ -207,8 +205,9 @@ pub fn open_file(
 /// character device of an NVMe namespace stands for its block device with [`crate::EngineChoice::Passthrough`].
 ///
 /// # Errors
-/// [`IoError::Refused`] with one of the codes of [`device::guard`]; [`IoError::Usage`] if there is
-/// nothing at `path`; [`IoError::Device`] if the system fails.
-pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoError> {
-    BlockDevice::new(path).hold(options)?.open(options)
+/// [`TargetError::Refused`] with one of the codes of [`device::guard`]; [`TargetError::Usage`] if there is
+/// nothing at `path`; [`TargetError::Device`] if the system fails.
+pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, TargetError> {
+    let spec = TargetSpec::Block { path: path.to_owned() };
+    RealTarget::open(&block::hold(&spec, path, options)?, options)
 }

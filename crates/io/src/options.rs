@@ -1,6 +1,6 @@
 //! Options for opening a real target.
 
-use target::{IoError, PurgeMethod};
+use target::{PurgeMethod, TargetError};
 
 mod engine_choice;
 
@@ -60,12 +60,12 @@ impl OpenOptions {
     /// kind.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with code `read-only`.
-    pub fn check_read_only(&self, name: &str) -> Result<(), IoError> {
+    /// [`TargetError::Refused`] with code `read-only`.
+    pub fn check_read_only(&self, name: &str) -> Result<(), TargetError> {
         if !(self.write && self.read_only) {
             return Ok(());
         }
-        Err(IoError::Refused {
+        Err(TargetError::Refused {
             code: "read-only",
             message: format!(
                 "this test writes to {name} and --read-only was given; drop --read-only or \
@@ -76,16 +76,16 @@ impl OpenOptions {
 
     /// Refuses sizes and depths that no engine has, and every run that
     /// [`OpenOptions::check_read_only`] refuses.
-    pub(crate) fn check(&self, name: &str) -> Result<(), IoError> {
+    pub(crate) fn check(&self, name: &str) -> Result<(), TargetError> {
         self.check_read_only(name)?;
         if self.queue_depth == 0 || self.queue_depth > QUEUE_DEPTH_MAX {
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "queue depth {} is out of range; expected 1 to {QUEUE_DEPTH_MAX}",
                 self.queue_depth
             )));
         }
         if self.transfer_bytes_max < 512 || i32::try_from(self.transfer_bytes_max).is_err() {
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "a transfer size of {} bytes is out of range; expected 512 bytes to 1 GiB",
                 self.transfer_bytes_max
             )));

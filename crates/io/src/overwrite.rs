@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use base::Data;
-use target::{IoError, Waiter};
+use target::{TargetError, Waiter};
 
 use crate::buffer::BufferPool;
 
@@ -13,16 +13,16 @@ const PIECE_BYTES: u32 = 1 << 20;
 /// Writes incompressible data over the whole target, in order, and flushes.
 ///
 /// # Errors
-/// [`IoError::Device`] with the offset at which a write failed, [`IoError::Interrupted`] with the
+/// [`TargetError::Device`] with the offset at which a write failed, [`TargetError::Interrupted`] with the
 /// offset at which it was stopped.
 pub(crate) fn overwrite(
     file: &File,
     capacity_bytes: u64,
     name: &str,
     waiter: &dyn Waiter,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     let failed = |offset_bytes: u64| {
-        move |source| IoError::Device {
+        move |source| TargetError::Device {
             context: format!("cannot overwrite {name} at offset {offset_bytes}"),
             source,
         }
@@ -31,7 +31,7 @@ pub(crate) fn overwrite(
     let mut offset_bytes = 0;
     while offset_bytes < capacity_bytes {
         if waiter.wants_to_stop() {
-            return Err(IoError::Interrupted(format!(
+            return Err(TargetError::Interrupted(format!(
                 "the overwrite of {name} was stopped: its first {offset_bytes} of {capacity_bytes} bytes hold \
                  random data, the others what they held before"
             )));
@@ -73,7 +73,7 @@ mod tests {
         std::fs::write(&path, vec![0; 4 * MIB]).unwrap();
         let file = File::options().read(true).write(true).open(&path).unwrap();
         let stopped = overwrite(&file, 4 << 20, "it", &StopsAfter(Cell::new(2)));
-        let Err(IoError::Interrupted(words)) = stopped else { panic!("{stopped:?}") };
+        let Err(TargetError::Interrupted(words)) = stopped else { panic!("{stopped:?}") };
         assert!(words.contains("2097152 of 4194304 bytes"), "{words}");
         let after = std::fs::read(&path).unwrap();
         let written = |mib: usize| after[mib * MIB..(mib + 1) * MIB].iter().any(|&byte| byte != 0);

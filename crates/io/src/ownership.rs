@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use device::guard::Claim;
 use device::guard::file::FileClaim;
-use target::IoError;
-use target::capability::UseProbe;
+use target::TargetError;
+use target::UseProbe;
 
 use crate::space::Fit;
 
@@ -27,9 +27,9 @@ impl Ownership {
     /// existing file brought to its size.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with code `identity-changed` if it is not; [`IoError::Device`] if the
+    /// [`TargetError::Refused`] with code `identity-changed` if it is not; [`TargetError::Device`] if the
     /// file cannot have that size.
-    pub(crate) fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), IoError> {
+    pub(crate) fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), TargetError> {
         match self {
             Self::File(hold) => hold.recheck(file, capacity_bytes),
             Self::Device(claim) => claim.recheck(file),
@@ -38,7 +38,7 @@ impl Ownership {
 }
 
 impl UseProbe for Ownership {
-    fn require_unused(&self) -> Result<(), IoError> {
+    fn require_unused(&self) -> Result<(), TargetError> {
         match self {
             Self::File(hold) => hold.claim.as_ref().map_or(Ok(()), FileClaim::require_unused),
             Self::Device(claim) => claim.require_unused(),
@@ -85,7 +85,7 @@ impl FileHold {
     }
 
     /// Does the postponed work, once.
-    fn fit(&self, file: &File) -> Result<(), IoError> {
+    fn fit(&self, file: &File) -> Result<(), TargetError> {
         let mut pending = self.fit.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fit) = *pending {
             fit.apply(file, &self.path)?;
@@ -99,7 +99,7 @@ impl FileHold {
             .is_ok_and(|found| (found.dev(), found.ino()) == self.device_and_inode)
     }
 
-    fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), IoError> {
+    fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), TargetError> {
         let is_the_same = self.names_the_same();
         if is_the_same {
             self.fit(file)?;
@@ -111,7 +111,7 @@ impl FileHold {
             }
             return Ok(());
         }
-        Err(IoError::Refused {
+        Err(TargetError::Refused {
             code: "identity-changed",
             message: format!(
                 "{} was replaced or cut short since it was opened; expected the same file of at \

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use base::{Completion, Nanos, Op};
-use target::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, ReadBack, Sleep, Telemetry, UseProbe,
-};
+use target::UseProbe;
 use target::health::HealthProbe;
+use target::purge;
 use target::{
-    Clock as _, Identity, IoError, Limits, PurgeMethod, PurgeOption, Rest, Target, Waiter,
+    Clock as _, Identity, Limits, PurgeMethod, PurgeOption, Rest, Target, TargetError, Waiter,
 };
 
 use crate::buffer::BufferPool;
-use crate::engine::medium::Medium;
+use crate::engine::medium::{Medium, MediumKind};
 use crate::engine::queue::Queue;
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::{NvmeCommands, Refused, UringEngine};
@@ -56,7 +55,7 @@ impl Engine {
         choice: EngineChoice,
         medium: &mut Medium,
         mut pool: BufferPool,
-    ) -> Result<Self, IoError> {
+    ) -> Result<Self, TargetError> {
         let Limits { queue_depth_max, logical_block_bytes, .. } = medium.limits;
         let mut waits_for_each = || {
             let block = pool.read_bytes(0, logical_block_bytes as usize);
@@ -73,7 +72,7 @@ impl Engine {
         let (pool, reason) = *refused;
         if choice.is_exact() {
             let name = &medium.identity.name;
-            return Err(IoError::Unsupported(format!(
+            return Err(TargetError::Unsupported(format!(
                 "{name} cannot be driven as asked for (engine {choice}): {reason}"
             )));
         }
@@ -98,8 +97,46 @@ impl Engine {
 }
 
 impl RealTarget {
+    /// A target on a held medium, with an engine and buffers for a run with these options.
+    ///
+    /// # Errors
+    /// [`TargetError::Usage`] for sizes and depths out of range, [`TargetError::Unsupported`] for an engine that
+    /// cannot drive it.
+    pub(crate) fn open(held: &Medium, options: &OpenOptions) -> Result<Self, TargetError> {
+        let name = &held.identity.name;
+        options.check(name)?;
+        let engine = held.engine(options.engine)?;
+        let block_bytes = held.limits.logical_block_bytes;
+        if held.kind == MediumKind::Block && options.transfer_bytes_max < block_bytes {
+            return Err(TargetError::Usage(format!(
+                "a transfer size of {} bytes is less than a block of {name} ({block_bytes} bytes)",
+                options.transfer_bytes_max
+            )));
+        }
+        Self::assemble(held.for_run(options)?, &OpenOptions { engine, ..options.clone() })
+    }
+
+    /// Makes sure that the requested engine and purge are possible, as far as they are not the defaults.
+    ///
+    /// # Errors
+    /// [`TargetError::Unsupported`] if they are not; [`TargetError::Usage`] for an engine that the target
+    /// does not allow.
+    pub(crate) fn check(held: &Medium, options: &OpenOptions) -> Result<(), TargetError> {
+        if let Some(method) = options.purge {
+            purge::choose(&held.purge_options(), Some(method), &held.identity.name)?;
+        }
+        if held.engine(options.engine)?.is_exact() {
+            let transfer_bytes_max = held.limits.logical_block_bytes.max(4096);
+            Self::open(
+                held,
+                &OpenOptions { queue_depth: 1, transfer_bytes_max, ..options.clone() },
+            )?;
+        }
+        Ok(())
+    }
+
     /// The medium with buffers and an engine.
-    pub(crate) fn assemble(mut medium: Medium, options: &OpenOptions) -> Result<Self, IoError> {
+    fn assemble(mut medium: Medium, options: &OpenOptions) -> Result<Self, TargetError> {
         let limits = &medium.limits;
         let mut pool = BufferPool::new(
             limits.queue_depth_max,
@@ -115,10 +152,10 @@ impl RealTarget {
     }
 
     /// A target of its own on the same open file or device, with buffers and a queue of its own.
-    fn lane(&self, index: u64, queue_depth: u32) -> Result<Self, IoError> {
+    fn worker(&self, index: u64, queue_depth: u32) -> Result<Self, TargetError> {
         let seed = self.options.seed.wrapping_add(index + 1);
         let options = OpenOptions { queue_depth, seed, ..self.options.clone() };
-        Self::assemble(self.medium.lane(queue_depth)?, &options)
+        Self::assemble(self.medium.worker(queue_depth)?, &options)
     }
 
     /// Whether `io_uring` drives the target, and not blocking calls.
@@ -158,34 +195,30 @@ impl Target for RealTarget {
     }
 
     #[inline]
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         on_engine!(self, engine => engine.reap(&self.medium, min, out))
     }
 
     #[inline]
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         on_engine!(self, engine => engine.reap_until(&self.medium, t, out))
     }
 
     fn idle_until(&mut self, t: Nanos) {
         self.medium.clock.sleep_until(t);
     }
-}
 
-impl Lanes for RealTarget {
-    fn lanes(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
-        (0..).zip(queue_depths).map(|(index, &depth)| self.lane(index, depth)).collect()
+    fn workers(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, TargetError> {
+        (0..).zip(queue_depths).map(|(index, &depth)| self.worker(index, depth)).collect()
     }
 
     fn interrupt_processor(&self) -> Option<usize> {
         self.medium.interrupt_processor
     }
-}
 
-impl Guarded for RealTarget {
     /// Makes sure that the target is still what the user agreed to erase: same device number or
     /// inode, size and serial. The first call gives an existing file its size.
-    fn confirm_identity(&self) -> Result<(), IoError> {
+    fn confirm_identity(&self) -> Result<(), TargetError> {
         self.medium.ownership.recheck(&self.medium.file, self.medium.capacity_bytes)
     }
 
@@ -197,39 +230,27 @@ impl Guarded for RealTarget {
     fn confine(&mut self, span_bytes: u64) {
         self.medium.confine(span_bytes);
     }
-}
 
-impl Purge for RealTarget {
-    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         self.medium.purge(waiter)
     }
 
     fn purge_options(&self) -> Vec<PurgeOption> {
         self.medium.purge_options()
     }
-}
 
-impl Deallocate for RealTarget {
-    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         self.medium.deallocate(offset_bytes, len_bytes)
     }
-}
 
-impl Flush for RealTarget {
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         self.medium.flush()
     }
-}
 
-impl Age for RealTarget {}
-
-impl Sleep for RealTarget {
-    fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
+    fn set_rest(&mut self, rest: Rest) -> Result<String, TargetError> {
         self.medium.set_rest(rest)
     }
-}
 
-impl Diagnose for RealTarget {
     fn failure_words(&self) -> Option<String> {
         self.medium.first_words.get().cloned()
     }
@@ -237,11 +258,7 @@ impl Diagnose for RealTarget {
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         self.medium.health_probe()
     }
-}
 
-impl Telemetry for RealTarget {}
-
-impl ReadBack for RealTarget {
     fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
         on_engine!(self, engine => engine.read_bytes(tag, len_bytes))
     }

@@ -8,7 +8,7 @@ use base::Bytes;
 use device::guard;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
-use target::IoError;
+use target::TargetError;
 
 /// Sizes of file targets are multiples of this.
 pub(crate) const SIZE_STEP_BYTES: u64 = 4096;
@@ -24,7 +24,7 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// Cuts or extends the file and reserves its blocks.
-    pub(crate) fn apply(self, file: &File, path: &Path) -> Result<(), IoError> {
+    pub(crate) fn apply(self, file: &File, path: &Path) -> Result<(), TargetError> {
         let Self { capacity_bytes, resize } = self;
         let len_bytes = file
             .metadata()
@@ -43,7 +43,7 @@ impl Fit {
 
 /// Tried on the blocks that the file has already, which changes neither its size nor its content.
 /// The answer also reveals a swap file that no path from here names.
-pub(crate) fn can_reserve(file: &File, path: &Path, len_bytes: u64) -> Result<bool, IoError> {
+pub(crate) fn can_reserve(file: &File, path: &Path, len_bytes: u64) -> Result<bool, TargetError> {
     if len_bytes == 0 {
         return Ok(true);
     }
@@ -62,7 +62,11 @@ pub(crate) fn unreserved(path: &Path) -> String {
 }
 
 /// Reserves all blocks. If the file system cannot, only sets the length and returns a warning.
-pub(crate) fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<String>, IoError> {
+pub(crate) fn allocate(
+    file: &File,
+    path: &Path,
+    size_bytes: u64,
+) -> Result<Vec<String>, TargetError> {
     match reserve(file, size_bytes) {
         Ok(()) => Ok(Vec::new()),
         Err(Errno::OPNOTSUPP) => {
@@ -76,13 +80,13 @@ pub(crate) fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<
     }
 }
 
-fn resize_file(file: &File, path: &Path, size_bytes: u64) -> Result<(), IoError> {
+fn resize_file(file: &File, path: &Path, size_bytes: u64) -> Result<(), TargetError> {
     let error = |source| change_error(&format!("resize {}", path.display()), path, source);
     file.set_len(size_bytes).map_err(error)
 }
 
 /// The error if a file cannot be changed, with the remedy.
-fn change_error(tried: &str, path: &Path, source: io::Error) -> IoError {
+fn change_error(tried: &str, path: &Path, source: io::Error) -> TargetError {
     let help = match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space or use a smaller ?size=".to_owned()
@@ -97,8 +101,8 @@ fn change_error(tried: &str, path: &Path, source: io::Error) -> IoError {
     failed(format!("cannot {tried}{help}"), source)
 }
 
-fn failed(context: String, source: io::Error) -> IoError {
-    IoError::Device { context, source }
+fn failed(context: String, source: io::Error) -> TargetError {
+    TargetError::Device { context, source }
 }
 
 /// Gives the blocks of a range back to the file system.

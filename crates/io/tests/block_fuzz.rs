@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use base::{OpKind, Rng};
 use io::{OpenOptions, open_block};
-use target::IoError;
-use target::capability::{Deallocate, Guarded as _};
+use target::Target;
+use target::TargetError;
 
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{op, writing};
@@ -112,7 +112,7 @@ fn erase_words(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Vec<String> {
 }
 
 /// Commands without any discipline: anywhere on the device and behind it, of any length.
-fn misbehave(rng: &mut Rng, target: &mut impl Deallocate) {
+fn misbehave(rng: &mut Rng, target: &mut impl Target) {
     for tag in 0..8 {
         let kind = [OpKind::Write, OpKind::Deallocate, OpKind::Write][rng.below(3) as usize];
         let offset = rng.below(2 * SIZE_BYTES / 512) * 512 + rng.below(2) * rng.below(600);
@@ -153,7 +153,7 @@ fn no_byte_changes_that_was_not_given_away() {
                 misbehave(&mut rng, &mut target);
                 granted_bytes
             }
-            Err(IoError::Refused { .. }) => 0,
+            Err(TargetError::Refused { .. }) => 0,
             Err(other) => panic!("user {user}: {other:?}"),
         };
         if granted_bytes > 0 || user % 25 == 0 {

@@ -11,11 +11,7 @@ use base::{OpKind, Status};
 use device::guard::inspect;
 use io::buffer::read_stamp;
 use io::{EngineChoice, OpenOptions, RealTarget, open_block, open_file};
-use target::capability::Deallocate as _;
-use target::capability::Guarded as _;
-use target::capability::Purge as _;
-use target::capability::ReadBack as _;
-use target::{IoError, Patient, PurgeMethod, Target};
+use target::{Patient, PurgeMethod, Target, TargetError};
 
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{errno, op, run, run_ok, writing};
@@ -30,7 +26,7 @@ fn erasing(word: &str) -> OpenOptions {
 /// The code and message of a refusal to write to the device.
 fn refusal(path: &Path, options: &OpenOptions) -> (&'static str, String) {
     match open_block(path, options) {
-        Err(IoError::Refused { code, message }) => (code, message),
+        Err(TargetError::Refused { code, message }) => (code, message),
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
@@ -114,7 +110,7 @@ fn a_purge_goes_the_way_that_was_asked_for() {
     }
     for method in [PurgeMethod::NvmeFormat, PurgeMethod::AtaSecurityErase] {
         let error = open(method).purge(&Patient).unwrap_err();
-        assert!(matches!(error, IoError::Unsupported(_)), "{error}");
+        assert!(matches!(error, TargetError::Unsupported(_)), "{error}");
         assert!(error.to_string().contains("deallocate, overwrite"), "{error}");
     }
     assert!(fs::read(&device.image).unwrap() == content, "a way that is closed did something");
@@ -254,7 +250,7 @@ fn a_device_or_file_below_a_loop_device_is_held() {
     drop(undo);
     let image = device.image.to_str().unwrap();
     let file = open_file(&device.image, None, false, &erasing(image));
-    assert!(matches!(file, Err(IoError::Refused { code: "held", .. })), "{file:?}");
+    assert!(matches!(file, Err(TargetError::Refused { code: "held", .. })), "{file:?}");
 }
 
 #[test]
@@ -284,12 +280,14 @@ fn a_device_swapped_under_the_run_is_noticed() {
     let mut target = open(&device, EngineChoice::Auto);
     fs::File::options().write(true).open(&device.image).unwrap().set_len(2 * SIZE_BYTES).unwrap();
     must("losetup", &["-c", device.node()]);
-    let Err(IoError::Refused { code, message }) = target.purge(&Patient) else { panic!("purged") };
+    let Err(TargetError::Refused { code, message }) = target.purge(&Patient) else {
+        panic!("purged")
+    };
     assert_eq!(code, "identity-changed");
     assert!(message.contains("size in bytes"), "{message}");
     let confirmed = target.confirm_identity();
     assert!(
-        matches!(confirmed, Err(IoError::Refused { code: "identity-changed", .. })),
+        matches!(confirmed, Err(TargetError::Refused { code: "identity-changed", .. })),
         "{confirmed:?}"
     );
 }
@@ -310,10 +308,14 @@ fn a_node_that_leads_elsewhere_is_noticed() {
     let mut target = open_block(&node, &erasing(own.image.to_str().unwrap())).unwrap();
     target.confirm_identity().unwrap();
     fs::remove_file(&node).unwrap();
-    let Err(IoError::Refused { code, .. }) = target.purge(&Patient) else { panic!("purged: gone") };
+    let Err(TargetError::Refused { code, .. }) = target.purge(&Patient) else {
+        panic!("purged: gone")
+    };
     assert_eq!(code, "identity-changed");
     lead_to(&other);
-    let Err(IoError::Refused { code, message }) = target.purge(&Patient) else { panic!("purged") };
+    let Err(TargetError::Refused { code, message }) = target.purge(&Patient) else {
+        panic!("purged")
+    };
     assert_eq!(code, "identity-changed");
     assert!(message.contains("device number"), "{message}");
 }
@@ -351,7 +353,7 @@ fn what_is_no_block_device_is_refused_and_nothing_is_created() {
     assert_eq!(refusal(Path::new("/dev/null"), &erasing("x")).0, "not-a-block-device");
     assert_eq!(refusal(dir.path(), &erasing("x")).0, "not-a-block-device");
     let typo = Path::new("/dev/nvme9n9typo");
-    assert!(matches!(open_block(typo, &erasing("x")), Err(IoError::Usage(_))));
+    assert!(matches!(open_block(typo, &erasing("x")), Err(TargetError::Usage(_))));
     assert!(!typo.exists());
 }
 

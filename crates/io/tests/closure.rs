@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 use device::guard::inspect;
 use io::{OpenOptions, RealTarget, open_block, open_file};
-use target::IoError;
-use target::capability::Guarded as _;
+use target::Target as _;
+use target::TargetError;
 
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::writing;
@@ -23,18 +23,18 @@ fn agreed(word: &str) -> OpenOptions {
     OpenOptions { erase: vec![word.to_owned()], erase_signatures: true, ..writing(8) }
 }
 
-fn open_image(path: &Path) -> Result<RealTarget, IoError> {
+fn open_image(path: &Path) -> Result<RealTarget, TargetError> {
     open_file(path, None, false, &agreed(path.to_str().unwrap()))
 }
 
-fn open_node(node: &Path) -> Result<RealTarget, IoError> {
+fn open_node(node: &Path) -> Result<RealTarget, TargetError> {
     let word = inspect(node).unwrap().confirmations[0].clone();
     open_block(node, &agreed(&word))
 }
 
-fn code(result: Result<RealTarget, IoError>) -> (&'static str, String) {
+fn code(result: Result<RealTarget, TargetError>) -> (&'static str, String) {
     match result {
-        Err(IoError::Refused { code, message }) => (code, message),
+        Err(TargetError::Refused { code, message }) => (code, message),
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
@@ -160,12 +160,14 @@ fn a_second_loop_device_is_found_during_a_run() {
         probe.require_unused().unwrap();
         let (node, detach) = attached(image);
         let found = probe.require_unused();
-        let Err(IoError::Refused { code: "held", message }) = found else { panic!("{found:?}") };
+        let Err(TargetError::Refused { code: "held", message }) = found else {
+            panic!("{found:?}")
+        };
         assert!(message.contains(node.to_str().unwrap()), "{message}");
         drop(detach);
         probe.require_unused().unwrap();
         let _holder = Holder::new(image, Holder::STATEMENTS[3]);
-        assert!(matches!(probe.require_unused(), Err(IoError::Refused { code: "busy", .. })));
+        assert!(matches!(probe.require_unused(), Err(TargetError::Refused { code: "busy", .. })));
     }
 }
 

@@ -7,12 +7,10 @@ use std::fs;
 use std::path::Path;
 
 use base::OpKind;
-use io::open::{check_apart, hold};
+use io::open::{check_apart, inspect};
 use io::{EngineChoice, OpenOptions, RealTarget, open_file};
-use target::capability::Deallocate as _;
-use target::capability::Guarded as _;
-use target::capability::Purge as _;
-use target::{IoError, Patient, PurgeMethod, Waiter};
+use target::Target as _;
+use target::{Patient, PurgeMethod, TargetError, Waiter};
 
 use support::{errno, op, writing};
 
@@ -38,9 +36,9 @@ impl<F: FnOnce()> Waiter for Meanwhile<F> {
     fn hear(&self, _words: &str) {}
 }
 
-fn code<T: std::fmt::Debug>(result: Result<T, IoError>) -> &'static str {
+fn code<T: std::fmt::Debug>(result: Result<T, TargetError>) -> &'static str {
     match result {
-        Err(IoError::Refused { code, .. }) => code,
+        Err(TargetError::Refused { code, .. }) => code,
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
@@ -92,7 +90,7 @@ fn a_target_opened_for_reading_is_neither_purged_nor_written_to() {
     let erase = vec![path.display().to_string()];
     let options = OpenOptions { erase, ..writing(1) };
     let spec = format!("file:{}", path.display()).parse().unwrap();
-    let held = hold(&spec, &options).unwrap();
+    let held = inspect(&spec, &options).unwrap().hold(&options).unwrap();
     for engine in [EngineChoice::Auto, EngineChoice::Sync] {
         let reading = OpenOptions { write: false, engine, ..options.clone() };
         let mut target = held.open(&reading).unwrap().real().unwrap();

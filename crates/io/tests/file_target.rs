@@ -8,12 +8,7 @@ use std::path::Path;
 use base::{Op, OpKind, Rng, Status};
 use io::buffer::read_stamp;
 use io::{EngineChoice, OpenOptions, Polling, RealTarget, open_file};
-use target::capability::Deallocate as _;
-use target::capability::Flush as _;
-use target::capability::Guarded as _;
-use target::capability::Purge as _;
-use target::capability::ReadBack as _;
-use target::{IoError, Patient, PurgeMethod, Target};
+use target::{Patient, PurgeMethod, Target, TargetError, TargetSpec};
 
 use support::{errno, op, run, run_ok, writing};
 
@@ -41,16 +36,16 @@ fn open(path: &Path, size_bytes: u64, engine: EngineChoice) -> RealTarget {
     open_file(path, Some(size_bytes), false, &options).unwrap()
 }
 
-fn refusal(result: Result<RealTarget, IoError>) -> (&'static str, String) {
+fn refusal(result: Result<RealTarget, TargetError>) -> (&'static str, String) {
     match result {
-        Err(IoError::Refused { code, message }) => (code, message),
+        Err(TargetError::Refused { code, message }) => (code, message),
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
 
-fn usage(result: Result<RealTarget, IoError>) -> String {
+fn usage(result: Result<RealTarget, TargetError>) -> String {
     match result {
-        Err(IoError::Usage(message)) => message,
+        Err(TargetError::Usage(message)) => message,
         other => panic!("expected a usage error, got {other:?}"),
     }
 }
@@ -298,7 +293,7 @@ fn an_existing_file_is_as_it_was_until_the_run_begins() {
         }
     }
     let refused = open(Some(2 * MIB), EngineChoice::Passthrough(Polling::default()));
-    assert!(matches!(refused, Err(IoError::Unsupported(_))), "{refused:?}");
+    assert!(matches!(refused, Err(TargetError::Unsupported(_))), "{refused:?}");
     let too_much = open(Some(1 << 60), EngineChoice::Auto).unwrap_err().to_string();
     assert!(too_much.contains("smaller ?size="), "{too_much}");
     assert!(unchanged());
@@ -310,7 +305,7 @@ fn an_existing_file_is_as_it_was_until_the_run_begins() {
     let target = open(None, EngineChoice::Auto).unwrap();
     fs::write(&path, &content[..4096]).unwrap();
     let cut_short = target.confirm_identity();
-    assert!(matches!(cut_short, Err(IoError::Refused { code: "identity-changed", .. })));
+    assert!(matches!(cut_short, Err(TargetError::Refused { code: "identity-changed", .. })));
     drop(target);
     for size in [2 * MIB, 8 * MIB] {
         let target = open(Some(size), EngineChoice::Auto).unwrap();
@@ -372,7 +367,7 @@ fn a_loop_of_links_is_an_error_not_a_hang() {
     std::os::unix::fs::symlink(&b, &a).unwrap();
     let error = open_file(&a, Some(MIB), false, &writing(4)).map(drop).unwrap_err();
     // ELOOP: too many levels of symbolic links.
-    let IoError::Device { source, .. } = &error else { panic!("{error:?}") };
+    let TargetError::Device { source, .. } = &error else { panic!("{error:?}") };
     assert_eq!(source.raw_os_error(), Some(40), "{error:?}");
 }
 
@@ -386,7 +381,7 @@ fn a_replaced_file_is_noticed_before_the_purge() {
     fs::write(&path, b"somebody else's").unwrap();
     assert!(matches!(
         target.purge(&Patient),
-        Err(IoError::Refused { code: "identity-changed", .. })
+        Err(TargetError::Refused { code: "identity-changed", .. })
     ));
     drop(target);
     assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
@@ -412,7 +407,7 @@ fn polled_completions_work_or_are_refused_with_the_way_out() {
             let ops = [op(OpKind::Write, 0, 4096, 4096), op(OpKind::Flush, 1, 0, 0)];
             run_ok(&mut target, &ops);
         }
-        Err(IoError::Unsupported(message)) => {
+        Err(TargetError::Unsupported(message)) => {
             assert!(message.contains("engine uring,iopoll"), "{message}");
             let why = ["nvme.poll_queues", "no io_uring"];
             assert!(why.iter().any(|why| message.contains(why)), "{message}");
@@ -461,10 +456,16 @@ fn an_existing_file_that_holds_something_needs_a_second_consent() {
         let (code, message) = refusal(open(false));
         assert_eq!(code, "signature");
         assert!(message.contains(what) && message.contains("--erase-signatures"), "{message}");
-        assert_eq!(io::open::look_at_file(&path, Some(MIB)).unwrap().signatures[0].what, what);
+        assert_eq!(needs(&path), format!("--erase {word} --erase-signatures"));
         drop(open(true).unwrap());
         assert!(fs::read(&path).unwrap() == content, "{what} was changed");
     }
+}
+
+/// The argument that a run on an existing file needs.
+fn needs(path: &Path) -> String {
+    let spec = TargetSpec::File { path: path.to_owned(), size_bytes: Some(MIB), keep: false };
+    io::open::inspect(&spec, &writing(4)).unwrap().needs.unwrap()
 }
 
 /// The file of an earlier run, and an empty, sparse or huge file, need no second consent.
@@ -485,7 +486,6 @@ fn our_own_data_and_zeros_need_no_second_consent() {
     for size_bytes in [0, 100, 4096, 1 << 40] {
         let file = fs::File::create(&path).unwrap();
         file.set_len(size_bytes).unwrap();
-        let found = io::open::look_at_file(&path, Some(MIB)).unwrap();
-        assert!(found.exists && found.signatures.is_empty(), "{size_bytes}: {found:?}");
+        assert_eq!(needs(&path), format!("--erase {word}"), "{size_bytes}");
     }
 }

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use device::guard::{check_replaceable, inspect};
 use io::{OpenOptions, RealTarget, open_block, open_file};
 use rustix::fs::FlockOperation;
-use target::IoError;
+use target::TargetError;
 
 use support::loops::{LoopDevice, Undo, attach, must, must_soon, require_or_skip};
 use support::writing;
@@ -25,9 +25,9 @@ fn agreed(word: &Path) -> OpenOptions {
     OpenOptions { erase, erase_signatures: true, ..writing(8) }
 }
 
-fn refusal(result: Result<RealTarget, IoError>) -> (&'static str, String) {
+fn refusal(result: Result<RealTarget, TargetError>) -> (&'static str, String) {
     match result {
-        Err(IoError::Refused { code, message }) => (code, message),
+        Err(TargetError::Refused { code, message }) => (code, message),
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
@@ -106,7 +106,7 @@ fn no_second_name_hides_a_mounted_image() {
             assert!(message.contains(victim.device.node()), "{message}");
             assert!(message.contains("mounted at"), "{message}");
             let as_result = check_replaceable(name, &name.canonicalize().unwrap());
-            assert!(matches!(as_result, Err(IoError::Refused { code: "held", .. })));
+            assert!(matches!(as_result, Err(TargetError::Refused { code: "held", .. })));
         }
     });
 }

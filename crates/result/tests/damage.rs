@@ -297,7 +297,7 @@ fn write_with_ios(library: &Path) -> PathBuf {
     let mut writer = RunWriter::create(library, &run).unwrap();
     let mut ios = IosWriter::create(writer.path(), IosChoice::All, 1, WhenFull::Wait).unwrap();
     let phase =
-        IosPhase { index: 0, name: "load".to_owned(), jobs: vec![], start: Nanos(0), lanes: 1 };
+        IosPhase { index: 0, name: "load".to_owned(), jobs: vec![], start: Nanos(0), workers: 1 };
     for tap in &mut ios.taps(phase) {
         for at in 0..300 {
             let (kind, data, offset) = (OpKind::Read, Data::Incompressible, at * 4096);

@@ -14,8 +14,8 @@ use base::{Completion, Nanos};
 use device::host::clock::thread_ns;
 use load::Generator;
 use result::store::ios::NO_JOB;
-use target::IoError;
-use target::capability::Telemetry;
+use target::Target;
+use target::TargetError;
 
 use crate::recorder::Recorder;
 
@@ -39,14 +39,14 @@ pub(crate) const WATCH: Nanos = Nanos(0);
 /// # Errors
 /// If the target as a whole is lost. The recorded part stays in `recorder`, and outstanding
 /// commands are in its latencies with their time so far.
-pub fn drive<T: Telemetry>(
+pub fn drive<T: Target>(
     target: &mut T,
     generator: &mut Generator,
     deadline: Option<Nanos>,
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     on_second: impl FnMut(&Recorder),
-) -> Result<End, IoError> {
+) -> Result<End, TargetError> {
     let mut queue = Queue::new(generator, recorder.start());
     let busy_ns = thread_ns();
     let end = keep_busy(target, &mut queue, deadline, recorder, interrupted, on_second);
@@ -58,14 +58,14 @@ pub fn drive<T: Telemetry>(
 }
 
 /// The loop.
-fn keep_busy<T: Telemetry>(
+fn keep_busy<T: Target>(
     target: &mut T,
     queue: &mut Queue<'_>,
     deadline: Option<Nanos>,
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     mut on_second: impl FnMut(&Recorder),
-) -> Result<End, IoError> {
+) -> Result<End, TargetError> {
     let mut ended: Vec<Completion> = Vec::with_capacity(queue.ops.capacity());
     let mut now = target.now();
     let mut seconds = Seconds::start(target, recorder);

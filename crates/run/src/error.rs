@@ -6,7 +6,7 @@ use base::Op;
 use load::WorkloadError;
 use load::trace::TraceError;
 use result::store::StoreError;
-use target::IoError;
+use target::TargetError;
 
 /// Reason why a run could not begin, or not end regularly.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum RunError {
     Trace(#[from] TraceError),
     /// The target refused, failed or cannot do it.
     #[error(transparent)]
-    Target(#[from] IoError),
+    Target(#[from] TargetError),
     /// A journal of promises is damaged, so that it allows no statement about the drive.
     #[error("{0}")]
     Journal(String),
@@ -48,10 +48,10 @@ pub enum RunError {
 }
 
 /// A failed command; `words` are the message of the drive about it.
-pub(crate) fn command_failed(op: &Op, errno: i32, words: Option<String>) -> IoError {
+pub(crate) fn command_failed(op: &Op, errno: i32, words: Option<String>) -> TargetError {
     let (kind, len, offset) = (op.kind.name(), op.len, op.offset);
     let words = words.map(|words| format!(" ({words})")).unwrap_or_default();
-    IoError::Device {
+    TargetError::Device {
         context: format!("{kind} of {len} bytes at offset {offset} failed{words}"),
         source: std::io::Error::from_raw_os_error(errno),
     }

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use base::HealthSnapshot;
 use result::schema::{Health, HealthSample};
 use target::health::HealthProbe;
-use target::{IoError, Testable};
+use target::{Target, TargetError};
 
 /// Reads the health of a drive from its creation until [`Watch::finish`].
 pub(crate) struct Watch {
@@ -32,7 +32,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the drive should report it and does not: a sentence for the result.
-    pub(crate) fn start<T: Testable>(
+    pub(crate) fn start<T: Target>(
         target: &T,
         is_resting: Arc<AtomicBool>,
     ) -> Result<Option<Self>, String> {
@@ -88,7 +88,7 @@ impl Watch {
     }
 }
 
-fn not_read(error: &IoError) -> String {
+fn not_read(error: &TargetError) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("the drive's health could not be read: {error}{}", cause.unwrap_or_default())
 }

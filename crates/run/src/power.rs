@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use base::Nanos;
 use device::meter::{self, Faults, Meter, MeterSpec, Reading};
 use result::rows::SecondRow;
-use target::{Identity, IoError};
+use target::{Identity, TargetError};
 
 use crate::error::RunError;
 
@@ -60,7 +60,7 @@ struct WatchState {
 
 struct WatchResult {
     faults: Faults,
-    failure: Option<IoError>,
+    failure: Option<TargetError>,
 }
 
 impl WatchState {
@@ -74,7 +74,7 @@ impl PowerWatch {
     ///
     /// # Errors
     /// If the meter cannot be opened, or gives no reading for 5 s.
-    pub(crate) fn start(spec: &MeterSpec, target_now: Nanos) -> Result<Self, IoError> {
+    pub(crate) fn start(spec: &MeterSpec, target_now: Nanos) -> Result<Self, TargetError> {
         let mut meter = meter::open(spec)?;
         let origin_ns = meter::now_ns().saturating_sub(target_now.0);
         let first = first_readings(meter.as_mut(), spec)?;
@@ -138,13 +138,13 @@ impl PowerWatch {
     }
 }
 
-fn first_readings(meter: &mut dyn Meter, spec: &MeterSpec) -> Result<Vec<Reading>, IoError> {
+fn first_readings(meter: &mut dyn Meter, spec: &MeterSpec) -> Result<Vec<Reading>, TargetError> {
     let (begun, mut readings) = (Instant::now(), Vec::new());
     while readings.is_empty() {
         if begun.elapsed() >= FIRST_READING_MAX {
             let amiss = meter.faults().first.as_ref();
             let amiss = amiss.map_or_else(String::new, |first| format!("; {first}"));
-            return Err(IoError::Device {
+            return Err(TargetError::Device {
                 context: format!("--meter {spec} gave no reading within 5 s{amiss}"),
                 source: std::io::ErrorKind::TimedOut.into(),
             });

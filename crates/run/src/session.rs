@@ -24,7 +24,7 @@ use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::schema::{Load, Phase, Run, RunStatus};
 use result::store::{RunWriter, StoreError, preflight};
-use target::{Identity, IoError, TargetKind, Testable};
+use target::{Identity, Target, TargetError, TargetKind};
 
 pub use self::bare::{TOOL_VERSION, bare_run};
 use self::in_use::UseWatch;
@@ -52,7 +52,7 @@ use crate::workers::{self, Workers};
 /// Before anything is measured: where the request does not fit or the library cannot be written. After
 /// that only [`RunError::Rescued`] (and [`RunError::NotRescued`] where even the rescue failed): a failing
 /// target is part of the [`Outcome`].
-pub fn run<T: Testable>(
+pub fn run<T: Target>(
     target: &mut T,
     request: &Request,
     control: &mut Control<'_>,
@@ -61,7 +61,7 @@ pub fn run<T: Testable>(
     let continuation = Continuation::of(request, &plan, &target.identity())?;
     if !request.workers.is_plain() {
         // Only to hear that it cannot be done, before anything is.
-        target.lanes(&[])?;
+        target.workers(&[])?;
     }
     target.confine(plan.span.span_bytes);
     preflight(&request.library, rows_expected(&plan.procedure.steps))?;
@@ -251,7 +251,7 @@ impl Session {
         }
     }
 
-    fn step<T: Testable>(
+    fn step<T: Target>(
         &mut self,
         target: &mut T,
         step: &Step,
@@ -284,7 +284,7 @@ impl Session {
     }
 
     /// The phases of a round under names that end in its number, as long as the run continues.
-    fn round<T: Testable>(
+    fn round<T: Target>(
         &mut self,
         target: &mut T,
         phases: &[PhaseSpec],
@@ -318,7 +318,7 @@ impl Session {
     }
 
     /// Does one phase and keeps its measurements.
-    fn kept_phase<T: Testable>(
+    fn kept_phase<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -364,7 +364,7 @@ impl Session {
         found.map(|error| self.fail(error.into())).is_some()
     }
 
-    fn phase<T: Testable>(
+    fn phase<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -416,7 +416,7 @@ impl Session {
         let mut phase = phase_record(spec, what, start, target.now());
         phase.complete = done.is_ok() && !interrupted;
         match done {
-            Err(IoError::Interrupted(state)) => {
+            Err(TargetError::Interrupted(state)) => {
                 self.warn(state);
                 self.run.status = RunStatus::Interrupted;
             }

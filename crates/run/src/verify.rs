@@ -11,8 +11,7 @@ pub mod promises;
 pub mod writer;
 
 use base::{Completion, Data, Op, OpKind, Status};
-use target::capability::Diagnose;
-use target::{IoError, Limits, Target};
+use target::{Limits, Target, TargetError};
 
 use crate::error::{RunError, command_failed};
 
@@ -59,8 +58,8 @@ impl Layout {
     /// Makes sure that a target can contain the blocks of a journal.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with both sizes: another drive, or one that has changed.
-    pub fn require_held_by(&self, target: &impl Target) -> Result<(), IoError> {
+    /// [`TargetError::Refused`] with both sizes: another drive, or one that has changed.
+    pub fn require_held_by(&self, target: &impl Target) -> Result<(), TargetError> {
         let (found, limits) = (target.identity(), target.limits());
         let refused = |code, wrote: String, now: String| {
             let message = format!(
@@ -68,7 +67,7 @@ impl Layout {
                  that nothing can be said about its promises",
                 found.spec
             );
-            Err(IoError::Refused { code, message })
+            Err(TargetError::Refused { code, message })
         };
         if self.span_bytes > found.capacity_bytes {
             let (wrote, now) = (self.span_bytes, found.capacity_bytes);
@@ -135,7 +134,7 @@ struct CommandOutcome {
 
 impl CommandOutcome {
     /// The error of a failed command.
-    fn require_ok(&self, target: &impl Diagnose) -> Result<(), RunError> {
+    fn require_ok(&self, target: &impl Target) -> Result<(), RunError> {
         match self.status {
             Status::Failed { errno } => {
                 Err(RunError::Target(command_failed(&self.op, errno, target.failure_words())))

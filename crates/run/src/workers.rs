@@ -13,7 +13,7 @@ use std::time::Duration;
 use device::host::affinity;
 use load::Generator;
 use result::rows::SecondRow;
-use target::{IoError, Testable};
+use target::{Target, TargetError};
 
 use crate::drive::{End, drive};
 use crate::error::RunError;
@@ -89,7 +89,7 @@ impl Workers {
 
     /// The processor on which the only thread stays while it issues single commands to `target`, or
     /// `None` if it is not kept on one.
-    pub(crate) fn home_processor(self, target: &impl Testable) -> Option<usize> {
+    pub(crate) fn home_processor(self, target: &impl Target) -> Option<usize> {
         let is_near = self.count == 1 && self.placement == Placement::Near;
         let home = target.interrupt_processor().filter(|_| is_near)?;
         affinity::allowed_cpus().contains(&home).then_some(home)
@@ -118,16 +118,16 @@ pub type Second = (SecondRow, u64);
 /// # Errors
 /// If the target cannot be driven by several threads, a thread cannot be kept on a processor, or
 /// the target as a whole is lost.
-pub fn drive_workers<T: Testable>(
+pub fn drive_workers<T: Target>(
     target: &mut T,
     generators: Vec<Generator>,
     pin: bool,
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     on_second: impl FnMut(&Second),
-) -> Result<End, IoError> {
+) -> Result<End, TargetError> {
     let depths: Vec<u32> = generators.iter().map(|part| part.workload().queue_depth).collect();
-    let handles = target.lanes(&depths)?;
+    let handles = target.workers(&depths)?;
     let mut cpus = if pin { affinity::allowed_cpus() } else { Vec::new() };
     let near = target.interrupt_processor();
     cpus.sort_by_key(|&cpu| Some(cpu) != near);
@@ -172,7 +172,7 @@ struct Worker<T> {
 
 /// End and record of a worker.
 struct WorkerResult {
-    end: Result<End, IoError>,
+    end: Result<End, TargetError>,
     recorder: Option<Recorder>,
 }
 
@@ -180,12 +180,12 @@ impl WorkerResult {
     /// Error of a thread that panicked, which would be a defect here.
     fn lost() -> Self {
         let source = std::io::Error::other("a thread that drove the target panicked");
-        let end = Err(IoError::Device { context: "cannot go on".to_owned(), source });
+        let end = Err(TargetError::Device { context: "cannot go on".to_owned(), source });
         Self { end, recorder: None }
     }
 }
 
-impl<T: Testable> Worker<T> {
+impl<T: Target> Worker<T> {
     /// Drives until the end; an early end stops the others, too.
     fn run(mut self, stop: &AtomicBool) -> WorkerResult {
         let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));
@@ -195,7 +195,7 @@ impl<T: Testable> Worker<T> {
         WorkerResult { end, recorder: Some(self.recorder) }
     }
 
-    fn drive(&mut self, stop: &AtomicBool) -> Result<End, IoError> {
+    fn drive(&mut self, stop: &AtomicBool) -> Result<End, TargetError> {
         let Self { target, generator, recorder, seconds, .. } = self;
         let (deadline, mut told) = (recorder.deadline(), 0);
         drive(target, generator, deadline, recorder, stop, |recorder| {
@@ -251,7 +251,7 @@ fn add((sum, bytes_done): &mut Second, row: &SecondRow, bytes: u64) {
 
 /// The end of all workers, by priority: a lost target, a failed command, a worker that takes too long
 /// (which stops the others), the user.
-fn together(ends: Vec<Result<End, IoError>>) -> Result<End, IoError> {
+fn together(ends: Vec<Result<End, TargetError>>) -> Result<End, TargetError> {
     let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
     let first = |end: End| ends.contains(&end).then_some(end);
     let early = [End::Failed, End::Overlong, End::Interrupted];

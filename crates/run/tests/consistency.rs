@@ -11,7 +11,7 @@ use result::rows::PhaseRows;
 use result::schema::{MarkKind, Run, RunStatus};
 use result::store::RunDir;
 use run::{Event, Outcome, Request, RunError, SpanRequest, Test};
-use target::IoError;
+use target::TargetError;
 use target::faulty::{Fault, FaultyTarget};
 use target::scripted::{Event as Asked, Reply, ScriptedTarget};
 
@@ -175,7 +175,7 @@ fn a_failing_command_ends_the_run_and_keeps_the_rest() {
     assert_eq!(outcome.run.status, RunStatus::Failed);
     let message = outcome.failure.as_ref().unwrap().to_string();
     assert!(message.contains("write of 4096 bytes at offset"), "{message}");
-    assert!(matches!(outcome.failure, Some(RunError::Target(IoError::Device { .. }))));
+    assert!(matches!(outcome.failure, Some(RunError::Target(TargetError::Device { .. }))));
     assert_eq!(writes(&load_rows(&outcome))[..2], [FIRST, 32_000]);
     assert!(outcome.run.warnings.iter().any(|text| text.contains("ended early")));
 }

@@ -11,7 +11,7 @@ use run::RunError;
 use run::verify::Layout;
 use run::verify::journal::{Header, Journal};
 use run::verify::promises::Promises;
-use target::IoError;
+use target::TargetError;
 
 /// A RAM file system of a few pages, gone when dropped.
 struct TinyDisk {
@@ -69,13 +69,13 @@ fn a_full_disk_keeps_the_promises_before_and_a_new_journal_is_not_left_behind() 
             Err(error) => break error,
         }
     };
-    assert!(matches!(&error, RunError::Target(IoError::Device { .. })), "{error:?}");
+    assert!(matches!(&error, RunError::Target(TargetError::Device { .. })), "{error:?}");
     assert!(durable.len() > 1000, "{}", durable.len());
     assert_eq!(Promises::read(&path).unwrap().durable, durable);
 
     let next = disk.path.join("next");
     let error = Journal::create(&next, &header).unwrap_err();
-    assert!(matches!(&error, RunError::Target(IoError::Device { .. })), "{error:?}");
+    assert!(matches!(&error, RunError::Target(TargetError::Device { .. })), "{error:?}");
     assert!(!next.exists());
 
     drop(journal);

@@ -15,7 +15,6 @@ use run::drive::{End, drive};
 use run::recorder::Recorder;
 use run::{Event, Outcome, Test};
 use target::Target;
-use target::Testable;
 use target::faulty::{Fault, FaultyTarget};
 use target::scripted::{Reply, ScriptedTarget};
 
@@ -39,7 +38,7 @@ fn writes(queue_depth: u32, pacing: Pacing) -> Generator {
 }
 
 /// Drives for two seconds.
-fn driven(target: &mut impl Testable, generator: &mut Generator, recorder: &mut Recorder) -> End {
+fn driven(target: &mut impl Target, generator: &mut Generator, recorder: &mut Recorder) -> End {
     let (deadline, never) = (recorder.deadline(), AtomicBool::new(false));
     drive(target, generator, deadline, recorder, &never, |_| ()).unwrap()
 }
@@ -209,7 +208,7 @@ fn a_rate_that_is_not_kept_marks_every_latency_as_at_least() {
     assert!(run.metrics.keys().filter(known).all(marked), "{:#?}", run.marks);
 }
 
-fn replayed(mut target: impl Testable, stop_after_s: u32) -> Outcome {
+fn replayed(mut target: impl Target, stop_after_s: u32) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.trace.parquet");
     let mut writer = TraceWriter::new(File::create(&path).unwrap(), "x").unwrap();

@@ -11,8 +11,7 @@ use result::rows::PhaseRows;
 use run::Outcome;
 use run::drive::{End, drive};
 use run::recorder::Recorder;
-use target::Target as _;
-use target::Testable;
+use target::Target;
 use target::null::NullTarget;
 use target::scripted::{Event, Reply, ScriptedTarget};
 
@@ -40,7 +39,7 @@ impl Driven {
     }
 }
 
-fn run(target: &mut impl Testable, pacing: Pacing, queue_depth: u32, seconds: u64) -> Driven {
+fn run(target: &mut impl Target, pacing: Pacing, queue_depth: u32, seconds: u64) -> Driven {
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, queue_depth, SIZE_BYTES);
     let mut generator = Generator::new(Workload { pacing, ..workload }, 1);
     let mut recorder = Recorder::new(target.now(), Some(Nanos(seconds * SECOND_NS)));

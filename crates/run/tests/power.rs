@@ -12,7 +12,7 @@ use result::rows::SecondRow;
 use result::schema::RunStatus;
 use result::store::RunDir;
 use run::{Outcome, Request, RunError};
-use target::Testable;
+use target::Target;
 use target::null::NullTarget;
 use target::scripted::{Reply, ScriptedTarget};
 
@@ -20,7 +20,7 @@ use common::{metric, request, run_quietly, simulated};
 
 const SHORT: &str = "settle=2s rest=5s time=10s random_span=256MiB";
 
-fn run_power<T: Testable>(
+fn run_power<T: Target>(
     target: &mut T,
     library: &Path,
     settings: &str,
@@ -28,7 +28,7 @@ fn run_power<T: Testable>(
     run_metered(target, library, settings, None)
 }
 
-fn run_metered<T: Testable>(
+fn run_metered<T: Target>(
     target: &mut T,
     library: &Path,
     settings: &str,
@@ -131,7 +131,7 @@ fn where_nobody_tells_the_power_the_test_is_refused_before_anything_is_touched()
     let library = tempfile::tempdir().expect("a directory");
     let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000_000));
     let error = run_power(&mut target, library.path(), "").expect_err("nothing to read");
-    assert!(matches!(error, RunError::Target(target::IoError::Unsupported(_))), "{error}");
+    assert!(matches!(error, RunError::Target(target::TargetError::Unsupported(_))), "{error}");
     assert_eq!(target.events().len(), 0);
 }
 

@@ -14,8 +14,7 @@ use run::drive::drive;
 use run::recorder::Recorder;
 use run::session::Plan;
 use run::{Request, SpanRequest, Test};
-use target::Target as _;
-use target::Testable;
+use target::Target;
 use target::scripted::{Reply, ScriptedTarget};
 
 use common::{request, simulated};
@@ -166,7 +165,7 @@ fn a_fill_alone_does_not() {
 }
 
 fn plan(
-    target: &impl Testable,
+    target: &impl Target,
     span: SpanRequest,
     settings: &[(&str, &str)],
 ) -> Result<Plan, String> {

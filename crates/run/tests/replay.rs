@@ -12,7 +12,7 @@ use load::trace::{Flags, Record, TraceInfo};
 use result::schema::{MarkKind, RunStatus};
 use result::store::RunDir;
 use run::{Outcome, RunError};
-use target::Testable;
+use target::Target;
 use target::scripted::{Event, Reply, ScriptedTarget};
 
 use common::{metric, request, run_quietly, simulated};
@@ -20,7 +20,7 @@ use common::{metric, request, run_quietly, simulated};
 const MS: u64 = 1_000_000;
 const CAPACITY: u64 = 1 << 20;
 
-fn run_test<T: Testable>(
+fn run_test<T: Target>(
     target: &mut T,
     library: &Path,
     test: &str,

@@ -10,7 +10,7 @@ use io::engine::sim::SimTarget;
 use result::schema::RunStatus;
 use result::store::{RunDir, RunWriter};
 use run::{Event, Outcome, Request, RunError, Test};
-use target::{IoError, Testable};
+use target::{Target, TargetError};
 
 use common::run_with;
 
@@ -33,7 +33,7 @@ fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> Request {
 }
 
 /// Runs until the first second of the phase `until` has passed, or to the end.
-fn run_until<T: Testable>(
+fn run_until<T: Target>(
     target: &mut T,
     request: &Request,
     until: &str,
@@ -46,7 +46,7 @@ fn run_until<T: Testable>(
     })
 }
 
-fn run<T: Testable>(target: &mut T, request: &Request) -> Result<Outcome, RunError> {
+fn run<T: Target>(target: &mut T, request: &Request) -> Result<Outcome, RunError> {
     run_until(target, request, "")
 }
 
@@ -114,7 +114,7 @@ fn a_run_is_continued_only_as_it_began() {
         let runs = std::fs::read_dir(library.path()).unwrap().count();
         let error = run(&mut drive(scale), request).unwrap_err();
         assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), runs, "nothing was made");
-        (matches!(&error, RunError::Target(IoError::Refused { .. })), error.to_string())
+        (matches!(&error, RunError::Target(TargetError::Refused { .. })), error.to_string())
     };
     let (unsafe_, message) = refused("1/128", &request);
     assert!(unsafe_ && message.contains("size in bytes was"), "{message}");

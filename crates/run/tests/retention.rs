@@ -8,7 +8,7 @@ use io::engine::sim::SimTarget;
 use result::schema::RunStatus;
 use run::{Outcome, RunError};
 use target::null::NullTarget;
-use target::{IoError, Testable};
+use target::{Target, TargetError};
 use tempfile::TempDir;
 
 use common::{metric, request, run_quietly, settings, simulated, test};
@@ -19,7 +19,7 @@ fn small_drive(keys: &[(&str, &str)]) -> SimTarget {
 }
 
 /// Runs the test; settings are `key=value` with spaces between.
-fn retention<T: Testable>(
+fn retention<T: Target>(
     target: &mut T,
     library: &TempDir,
     text: &str,
@@ -80,7 +80,7 @@ fn a_worn_drive_reads_all_data_with_its_errors() {
 fn a_target_without_a_past_is_refused_before_it_is_touched() {
     let library = tempfile::tempdir().unwrap();
     let refusal = |result: Result<Outcome, RunError>| match result {
-        Err(RunError::Target(IoError::Unsupported(words))) => words,
+        Err(RunError::Target(TargetError::Unsupported(words))) => words,
         other => panic!("{other:?}"),
     };
     let mut real = NullTarget::new(64 << 20, MonotonicClock::start());

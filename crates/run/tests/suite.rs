@@ -11,7 +11,7 @@ use result::schema::{RunStatus, VerdictOutcome};
 use result::store::RunDir;
 use run::{Outcome, RunError};
 use target::scripted::{Event as Asked, Reply, ScriptedTarget};
-use target::{IoError, Testable};
+use target::{Target, TargetError};
 
 use common::{metric, request, run_quietly, simulated};
 
@@ -19,7 +19,7 @@ const MIB: u64 = 1 << 20;
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
 
 /// Runs a test of this name; settings are `key=value` with spaces between.
-fn run_test<T: Testable>(
+fn run_test<T: Target>(
     target: &mut T,
     library: &Path,
     test: &str,
@@ -359,7 +359,7 @@ fn trim_on_a_drive_without_it_is_refused_before_anything_is_touched() {
     let library = tempfile::tempdir().unwrap();
     let mut drive = small_drive(&[("interface.deallocate", "absent")]);
     let error = run_test(&mut drive, library.path(), "trim", TRIM_SHORT).unwrap_err();
-    assert!(matches!(error, RunError::Target(IoError::Unsupported(_))), "{error}");
+    assert!(matches!(error, RunError::Target(TargetError::Unsupported(_))), "{error}");
     assert!(error.to_string().contains("cannot deallocate"), "{error}");
     assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0);
 }
@@ -556,7 +556,7 @@ fn trims_among_other_commands_are_refused_where_the_target_has_none() {
     let mut target = small_drive(&[("interface.deallocate", "absent")]);
     let settings = "random_span=16MiB trim_percent=1";
     let error = run_test(&mut target, library.path(), "mixed", settings).unwrap_err();
-    assert!(matches!(error, RunError::Target(IoError::Unsupported(_))), "{error}");
+    assert!(matches!(error, RunError::Target(TargetError::Unsupported(_))), "{error}");
     let settings = "random_span=16MiB trim_percent=60 flush_percent=60";
     let error = run_test(&mut small_drive(&[]), library.path(), "mixed", settings).unwrap_err();
     assert!(error.to_string().contains("deallocations is 120"), "{error}");

@@ -12,13 +12,9 @@ use run::drive::End;
 use run::recorder::Recorder;
 use run::workers::drive_workers;
 use run::{Event, Placement, Request, Test, Workers};
-use target::Target as _;
-use target::capability::Flush as _;
-use target::capability::Guarded as _;
-use target::capability::Lanes as _;
 use target::null::NullTarget;
 use target::scripted::{Reply, ScriptedTarget};
-use target::{IoError, Testable};
+use target::{Target, TargetError};
 
 mod common;
 
@@ -32,7 +28,7 @@ fn workload(queue_depth: u32) -> Workload {
 
 /// Drives `target` with `workers` threads and checks all sums that do not depend on their number.
 fn run(
-    target: &mut impl Testable,
+    target: &mut impl Target,
     workload: &Workload,
     workers: u32,
     length: Option<Nanos>,
@@ -141,8 +137,10 @@ fn the_stop_button_stops_every_thread() {
 fn a_simulated_drive_is_driven_by_one_thread() {
     let keys = [("scale".to_owned(), "1/64".to_owned())];
     let mut target = SimTarget::open("sim:", "samsung-840-pro-256gb", &keys).unwrap();
-    let error = target.lanes(&[1]).expect_err("a refusal");
-    assert!(matches!(error, IoError::Unsupported(_)) && error.to_string().contains("--workers"));
+    let error = target.workers(&[1]).expect_err("a refusal");
+    assert!(
+        matches!(error, TargetError::Unsupported(_)) && error.to_string().contains("--workers")
+    );
 }
 
 /// The last processor that this thread may use, and its processors during a run on a drive whose

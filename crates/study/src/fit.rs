@@ -37,10 +37,10 @@ use self::bench::Bench;
 use self::choices::{DECIDES, misfit_of};
 use self::figures::{Figures, NOISE};
 use self::measured::Measurements;
-use self::search::{Best, Problem, Told};
+use self::search::{Best, Problem, Sensitivity};
 use self::searched::{Searched, persistent};
 use self::values::{Base, PACING, PROGRAM, Point, SPARE, Settings, VALUES};
-use crate::pool::Limits;
+use session::pool::Limits;
 
 /// Half of a 95% interval in standard deviations.
 const INTERVAL: f64 = 1.96;
@@ -75,7 +75,7 @@ pub struct Question<'a> {
 ///
 /// # Errors
 /// [`RunError::Usage`] for runs that are no runs of one drive, or no base model for it, or a name in
-/// [`Question::known`] that is of no value; [`RunError::Target`] with [`target::IoError::Interrupted`]
+/// [`Question::known`] that is of no value; [`RunError::Target`] with [`target::TargetError::Interrupted`]
 /// after a stop.
 pub fn fit(
     question: &Question<'_>,
@@ -303,8 +303,8 @@ fn determined(
     bench: &mut Bench<'_>,
     runs: &[&Measurements],
     best: Best,
-) -> Result<(Best, Vec<Told>), RunError> {
-    let told = Problem::new(bench, runs, best.point.dies).told(&best.point)?;
+) -> Result<(Best, Vec<Sensitivity>), RunError> {
+    let told = Problem::new(bench, runs, best.point.dies).sensitivities(&best.point)?;
     let silent: Vec<usize> = (0..VALUES.len()).filter(|place| told[*place].silent).collect();
     let figures = runs.iter().map(|run| run.figures.len()).sum::<usize>() as f64;
     // One deviation of a sum of squares by chance.
@@ -330,7 +330,12 @@ fn determined(
 
 /// Width of the intervals over that of the noise, from the residuals: each value that the figures
 /// determine takes one of them.
-fn spread(residuals: &[Residual], bench: &Bench<'_>, runs: &[&Measurements], told: &[Told]) -> f64 {
+fn spread(
+    residuals: &[Residual],
+    bench: &Bench<'_>,
+    runs: &[&Measurements],
+    told: &[Sensitivity],
+) -> f64 {
     let noise = |it: &Residual| {
         let run =
             runs.iter().find(|run| run.id == it.run && run.figures.contains_key(&it.figure))?;
@@ -348,7 +353,7 @@ fn estimates(
     bench: &Bench<'_>,
     asked: &[bool],
     point: &Point,
-    told: &[Told],
+    told: &[Sensitivity],
     (wide, dies): (f64, &[Point]),
 ) -> Vec<Estimate> {
     let factor = |place: usize| (INTERVAL * told[place].error * wide).exp();
@@ -441,7 +446,7 @@ mod tests {
         let scale = "1/1024".parse().expect("a ratio");
         let limits = Limits::new(Some(1));
         let bench = Bench::new(&base, (scale, 1), open.clone(), limits, (&stop, &|_| ()));
-        let told = Told { error: 0.01, determined: true, silent: false };
+        let told = Sensitivity { error: 0.01, determined: true, silent: false };
         let told = vec![told; VALUES.len()];
         let mut point = base.point();
         (point.dies, point.logs[PROGRAM]) = (5, 1_000_000_f64.ln());

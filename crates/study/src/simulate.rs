@@ -3,15 +3,13 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use result::schema::Request;
 use result::store::free_bytes;
-use run::{Control, Outcome, RunError};
+use run::{Control, Outcome, RunError, Test};
+use session::job::{Job, Origin, plan, unix_ns};
+use session::targets::{self, Requirements};
 use target::TargetSpec;
-
-use crate::prepare::{self, Requirements};
-use crate::{Needs, perform, request};
 
 /// A file system in the memory of the machine.
 const MEMORY: &str = "/dev/shm";
@@ -32,14 +30,14 @@ pub(crate) fn simulate(
     if !spec.kind().is_simulated() {
         return Err(RunError::Usage(format!("{spec} is no simulated drive")));
     }
-    let request = request::to_run(recorded, library.to_owned())?;
-    let requirements = Requirements { write: request.test.writes(), ..Requirements::READ };
-    let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
-    let described = inspected.described(&spec)?;
-    let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-    let prepared = inspected.hold()?;
+    let write = recorded.test.parse::<Test>()?.writes();
+    let inspection =
+        targets::inspect(vec![spec.clone()], Requirements { write, ..Requirements::READ })?;
+    let inspected = inspection.target(&spec)?;
+    let job = Job::new(recorded.clone(), &plan(recorded, inspected)?, inspected);
+    let targets = inspection.hold()?;
     let control = Control { interrupted: stop, observer: &mut |_| (), unix_ns };
-    perform(&prepared, &spec, Needs::of(&plan), request, control)
+    job.perform(&Origin::default(), library, &targets, control)
 }
 
 /// A directory for runs of which only the figures are kept: in memory if Linux has room for it, because a run waits
@@ -54,9 +52,4 @@ pub(crate) fn temporary_library() -> Result<tempfile::TempDir, RunError> {
     tempfile::tempdir_in(&place).map_err(|error| {
         RunError::Usage(format!("no run directory can be made in {}: {error}", place.display()))
     })
-}
-
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

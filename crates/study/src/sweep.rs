@@ -26,7 +26,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use run::RunError;
 
-use crate::pool::{self, Demand, Limits};
+use session::pool::{self, Demand, Limits};
 
 /// The demands of tasks beside each other: the memory of each drive. A task whose drive does not
 /// exist demands nothing; its outcome will say so.

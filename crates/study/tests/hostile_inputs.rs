@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use base::{Ratio, Rng};
 use result::schema::{Phase, Request, Run, RunStatus, Setting};
 use rustix::process::{Resource, Rlimit, setrlimit};
+use session::pool::Limits;
 use study::fit::{Question, fit};
-use study::pool::Limits;
 use study::sweep::Spec;
 
 /// Enough for what is accepted below.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::IoError;
+use crate::error::TargetError;
 use base::Identity;
 
 /// Time without power, cycles and reads that a target gets at once.
@@ -48,8 +48,8 @@ impl Past {
     /// Refuses a past that the target cannot have.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] if the target lives in real time, or if a part of the past has no effect on it.
-    pub fn check(self, identity: &Identity, ages: Ages) -> Result<(), IoError> {
+    /// [`TargetError::Unsupported`] if the target lives in real time, or if a part of the past has no effect on it.
+    pub fn check(self, identity: &Identity, ages: Ages) -> Result<(), TargetError> {
         let Some((part, keys)) = ages.lacks(self) else { return Ok(()) };
         let name = &identity.name;
         let reason = if identity.kind.is_simulated() {
@@ -60,7 +60,9 @@ impl Past {
             )
         };
         let example = "sim:samsung-840-evo-250gb-2013-firmware";
-        Err(IoError::Unsupported(format!("{reason}; take one whose data ages, such as {example}")))
+        Err(TargetError::Unsupported(format!(
+            "{reason}; take one whose data ages, such as {example}"
+        )))
     }
 }
 

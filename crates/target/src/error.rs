@@ -11,7 +11,7 @@ pub fn is_of_medium(errno: i32) -> bool {
 /// Reason for which a target could not be opened or used. The kind decides the exit code of the
 /// program.
 #[derive(Debug, thiserror::Error)]
-pub enum IoError {
+pub enum TargetError {
     /// The target string or an option is wrong (exit code 2). Names the value and the fix.
     #[error("{0}")]
     Usage(String),
@@ -43,13 +43,13 @@ pub enum IoError {
 /// One reason not to write to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Stable word, as in [`IoError::Refused`].
+    /// Stable word, as in [`TargetError::Refused`].
     pub code: &'static str,
     /// The reason and the fix.
     pub message: String,
 }
 
-impl From<Refusal> for IoError {
+impl From<Refusal> for TargetError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused { code: refusal.code, message: refusal.message }
     }

@@ -10,11 +10,9 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status, TelemetryRow};
 
-use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry, UseProbe,
-};
+use crate::UseProbe;
 use crate::contract::Target;
-use crate::error::IoError;
+use crate::error::TargetError;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
 use base::Identity;
@@ -96,7 +94,7 @@ impl<T: Target> FaultyTarget<T> {
         );
     }
 
-    fn reap_inner(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_inner(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let mut reaped = std::mem::take(&mut self.reaped);
         let result = self.inner.reap(min, &mut reaped);
         self.in_inner = self.in_inner.saturating_sub(reaped.len());
@@ -139,9 +137,9 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.submit(ops);
     }
 
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         if self.lost {
-            return Err(IoError::Device {
+            return Err(TargetError::Device {
                 context: format!("{} was lost", self.inner.identity().name),
                 source: io::Error::from(rustix::io::Errno::NODEV),
             });
@@ -162,7 +160,7 @@ impl<T: Target> Target for FaultyTarget<T> {
         Ok(())
     }
 
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         self.idle_until(t);
         self.reap(0, out)
     }
@@ -170,45 +168,27 @@ impl<T: Target> Target for FaultyTarget<T> {
     fn idle_until(&mut self, t: Nanos) {
         self.inner.idle_until(t);
     }
-}
 
-impl<T: Lanes> Lanes for FaultyTarget<T> {}
-
-impl<T: Guarded> Guarded for FaultyTarget<T> {
-    fn confirm_identity(&self) -> Result<(), IoError> {
+    fn confirm_identity(&self) -> Result<(), TargetError> {
         self.inner.confirm_identity()
     }
 
     fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
         self.inner.use_probe()
     }
-}
 
-impl<T: Purge> Purge for FaultyTarget<T> {
-    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         self.inner.purge(waiter)
     }
-}
 
-impl<T: Deallocate> Deallocate for FaultyTarget<T> {
-    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         self.inner.deallocate(offset_bytes, len_bytes)
     }
-}
 
-impl<T: Flush> Flush for FaultyTarget<T> {
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         self.inner.flush()
     }
-}
 
-impl<T: Sleep> Sleep for FaultyTarget<T> {}
-
-impl<T: Age> Age for FaultyTarget<T> {}
-
-impl<T: Diagnose> Diagnose for FaultyTarget<T> {}
-
-impl<T: Telemetry> Telemetry for FaultyTarget<T> {
     fn telemetry_start(&mut self, interval: Nanos) {
         self.inner.telemetry_start(interval);
     }
@@ -232,7 +212,10 @@ mod tests {
     use crate::scripted::{Reply, ScriptedTarget};
     use base::{Data, OpKind};
 
-    fn run(faults: &[(u64, Fault)], count: u32) -> (Vec<Completion>, Nanos, Result<(), IoError>) {
+    fn run(
+        faults: &[(u64, Fault)],
+        count: u32,
+    ) -> (Vec<Completion>, Nanos, Result<(), TargetError>) {
         let inner = ScriptedTarget::new(1 << 30, Reply::after_ns(10));
         let mut target = FaultyTarget::new(inner, faults.iter().copied());
         let op = |tag| Op {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::{HealthSnapshot, Nanos};
 
-use crate::error::IoError;
+use crate::error::TargetError;
 
 /// Reads the health of one drive, beside all other work on it. A reading may take seconds, so a
 /// thread of its own does it.
@@ -24,7 +24,7 @@ pub trait HealthProbe: Debug + Send + Sync {
     /// Asks the drive.
     ///
     /// # Errors
-    /// [`IoError::Device`] if the drive or the kernel does not answer, most often because the right
+    /// [`TargetError::Device`] if the drive or the kernel does not answer, most often because the right
     /// to ask is missing.
-    fn read(&self) -> Result<HealthSnapshot, IoError>;
+    fn read(&self) -> Result<HealthSnapshot, TargetError>;
 }

@@ -6,7 +6,6 @@
 //! tests.
 
 pub mod age;
-pub mod capability;
 pub mod clock;
 pub mod contract;
 pub mod error;
@@ -18,15 +17,16 @@ pub mod purge;
 pub mod rest;
 pub mod scripted;
 pub mod spec;
+mod use_probe;
 
 pub use base::{Identity, TargetKind};
 
 pub use age::{Ages, Past};
-pub use capability::Testable;
 pub use clock::Clock;
 pub use contract::Target;
-pub use error::{IoError, Refusal};
+pub use error::{Refusal, TargetError};
 pub use limits::Limits;
 pub use purge::{Patient, PurgeMethod, PurgeOption, Waiter};
 pub use rest::Rest;
 pub use spec::{Backing, TargetSpec};
+pub use use_probe::UseProbe;

@@ -23,10 +23,26 @@ pub struct Limits {
     pub energy: bool,
     /// Whether the controller is known to compress the data it stores.
     pub compresses: bool,
-    /// The parts of a past that have an effect, if [`Age::age`](crate::capability::Age::age) gives it one.
+    /// The parts of a past that have an effect, if [`Target::age`](crate::Target::age) gives it one.
     pub ages: Ages,
     /// Placement handles that a write may name; 1 if the target does not keep data apart.
     pub placement_handles: u32,
+}
+
+impl Limits {
+    /// Limits of a target that takes everything and has no optional feature but deallocation.
+    pub const BARE: Self = Self {
+        logical_block_bytes: 512,
+        physical_block_bytes: 4096,
+        transfer_bytes_max: 1 << 30,
+        queue_depth_max: 65_536,
+        deallocate: true,
+        rest: false,
+        energy: false,
+        compresses: false,
+        ages: Ages::NOT_AT_ALL,
+        placement_handles: 1,
+    };
 }
 
 /// Keeps a range inside the target.

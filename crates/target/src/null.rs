@@ -4,30 +4,13 @@
 
 use base::{Completion, Nanos, Op, OpKind, Status};
 
-use crate::age::Ages;
-use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
-};
 use crate::clock::Clock;
 use crate::contract::Target;
-use crate::error::IoError;
+use crate::error::TargetError;
 use crate::limits::{Limits, fence};
 use crate::purge::{PurgeMethod, Waiter};
 use crate::spec::TargetSpec;
 use base::{Identity, TargetKind};
-
-const LIMITS: Limits = Limits {
-    logical_block_bytes: 512,
-    physical_block_bytes: 4096,
-    transfer_bytes_max: 1 << 30,
-    queue_depth_max: 65_536,
-    deallocate: true,
-    rest: false,
-    energy: false,
-    compresses: false,
-    ages: Ages::NOT_AT_ALL,
-    placement_handles: 1,
-};
 
 /// A target with nothing behind it.
 #[derive(Debug)]
@@ -51,7 +34,7 @@ impl<C: Clock> Target for NullTarget<C> {
     }
 
     fn limits(&self) -> Limits {
-        LIMITS
+        Limits::BARE
     }
 
     fn identity(&self) -> Identity {
@@ -88,7 +71,7 @@ impl<C: Clock> Target for NullTarget<C> {
     }
 
     #[inline]
-    fn reap(&mut self, _min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, _min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         if self.ended.is_empty() {
             return Ok(());
         }
@@ -100,49 +83,31 @@ impl<C: Clock> Target for NullTarget<C> {
     fn idle_until(&mut self, t: Nanos) {
         self.clock.sleep_until(t);
     }
-}
 
-impl<C: Clock> Lanes for NullTarget<C> {
-    fn lanes(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
-        let lane = || Self::new(self.capacity_bytes, self.clock.clone());
-        Ok(queue_depths.iter().map(|_| lane()).collect())
+    fn workers(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, TargetError> {
+        let worker = || Self::new(self.capacity_bytes, self.clock.clone());
+        Ok(queue_depths.iter().map(|_| worker()).collect())
     }
-}
 
-impl<C: Clock> Guarded for NullTarget<C> {}
-
-impl<C: Clock> Purge for NullTarget<C> {
-    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         Ok(PurgeMethod::None)
     }
-}
 
-impl<C: Clock> Deallocate for NullTarget<C> {
-    fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), TargetError> {
         Ok(())
     }
 }
-
-impl<C: Clock> Flush for NullTarget<C> {
-    fn flush(&mut self) -> Result<(), IoError> {
-        Ok(())
-    }
-}
-
-impl<C: Clock> Sleep for NullTarget<C> {}
-
-impl<C: Clock> Age for NullTarget<C> {}
-
-impl<C: Clock> Diagnose for NullTarget<C> {}
-
-impl<C: Clock> Telemetry for NullTarget<C> {}
 
 #[inline]
 fn admit(op: &Op, capacity_bytes: u64) -> Status {
     if op.kind == OpKind::Flush {
         return Status::Ok;
     }
-    match fence(op.offset, u64::from(op.len), capacity_bytes, LIMITS.logical_block_bytes) {
+    match fence(op.offset, u64::from(op.len), capacity_bytes, Limits::BARE.logical_block_bytes) {
         Ok(()) => Status::Ok,
         Err(errno) => Status::Failed { errno: errno.raw_os_error() },
     }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::error::IoError;
+use crate::error::TargetError;
 
 /// Method that brought a target to its fresh state; the result records its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +57,12 @@ impl PurgeMethod {
 }
 
 impl FromStr for PurgeMethod {
-    type Err = IoError;
+    type Err = TargetError;
 
-    fn from_str(text: &str) -> Result<Self, IoError> {
+    fn from_str(text: &str) -> Result<Self, TargetError> {
         Self::REAL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
             let names = Self::REAL.map(Self::name).join(", ");
-            IoError::Usage(format!("there is no purge method `{text}`; known are {names}"))
+            TargetError::Usage(format!("there is no purge method `{text}`; known are {names}"))
         })
     }
 }
@@ -108,16 +108,19 @@ impl Waiter for Patient {
 /// The requested method, else the first without an obstacle.
 ///
 /// # Errors
-/// [`IoError::Unsupported`] if that method, or every method, has an obstacle.
+/// [`TargetError::Unsupported`] if that method, or every method, has an obstacle.
 pub fn choose(
     options: &[PurgeOption],
     wanted: Option<PurgeMethod>,
     target: &str,
-) -> Result<PurgeMethod, IoError> {
+) -> Result<PurgeMethod, TargetError> {
     let free = |option: &&PurgeOption| option.obstacle.is_none();
     let Some(wanted) = wanted else {
         return options.iter().find(free).map(|option| option.method).ok_or_else(|| {
-            IoError::Unsupported(format!("there is no way to purge {target}: {}", list(options)))
+            TargetError::Unsupported(format!(
+                "there is no way to purge {target}: {}",
+                list(options)
+            ))
         });
     };
     let option = options.iter().find(|option| option.method == wanted);
@@ -127,7 +130,7 @@ pub fn choose(
         None => "it is not that kind of device",
     };
     let others: Vec<_> = options.iter().filter(free).map(|option| option.method.name()).collect();
-    Err(IoError::Unsupported(format!(
+    Err(TargetError::Unsupported(format!(
         "{target} cannot be purged with --purge {}: {obstacle}; possible are: {}",
         wanted.name(),
         if others.is_empty() { "none".to_owned() } else { others.join(", ") }

@@ -9,12 +9,9 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status};
 
-use crate::age::Ages;
-use crate::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry, UseProbe,
-};
+use crate::UseProbe;
 use crate::contract::Target;
-use crate::error::IoError;
+use crate::error::TargetError;
 use crate::health::HealthProbe;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
@@ -63,7 +60,7 @@ pub struct ScriptedTarget {
     capacity_bytes: u64,
     /// Result of [`Target::limits`]; change it to test how a caller adapts.
     pub limits: Limits,
-    /// Result of [`Guarded::use_probe`].
+    /// Result of [`Target::use_probe`].
     pub uses: Option<Arc<dyn UseProbe>>,
     /// Result of [`Target::health_probe`].
     pub health: Option<Arc<dyn HealthProbe>>,
@@ -92,18 +89,7 @@ impl ScriptedTarget {
     /// A target of this size that answers everything with `default_reply`.
     #[must_use]
     pub fn new(capacity_bytes: u64, default_reply: Reply) -> Self {
-        let limits = Limits {
-            logical_block_bytes: 512,
-            physical_block_bytes: 4096,
-            transfer_bytes_max: 1 << 20,
-            queue_depth_max: 1024,
-            deallocate: true,
-            rest: false,
-            energy: false,
-            compresses: false,
-            ages: Ages::NOT_AT_ALL,
-            placement_handles: 1,
-        };
+        let limits = Limits { transfer_bytes_max: 1 << 20, queue_depth_max: 1024, ..Limits::BARE };
         Self {
             capacity_bytes,
             limits,
@@ -207,7 +193,7 @@ impl Target for ScriptedTarget {
         }
     }
 
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let mut missing = min;
         while let Some(&Reverse((done, sequence))) = self.outstanding.peek() {
             if missing == 0 && done > self.now {
@@ -221,7 +207,7 @@ impl Target for ScriptedTarget {
         Ok(())
     }
 
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         // It watches the clock, so it is late only by `overstay`.
         self.record(Event::Idled(t));
         let late = Nanos(t.0 + self.overstay.0);
@@ -236,52 +222,34 @@ impl Target for ScriptedTarget {
             self.now = Nanos(t.0 + self.oversleep.0);
         }
     }
-}
 
-impl Lanes for ScriptedTarget {
     fn interrupt_processor(&self) -> Option<usize> {
         self.interrupt_processor
     }
-}
 
-impl Guarded for ScriptedTarget {
     fn use_probe(&self) -> Option<Arc<dyn UseProbe>> {
         self.uses.clone()
     }
-}
 
-impl Purge for ScriptedTarget {
-    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         self.record(Event::Purged);
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
-}
 
-impl Deallocate for ScriptedTarget {
-    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         self.record(Event::Deallocated { offset_bytes, len_bytes });
         Ok(())
     }
-}
 
-impl Flush for ScriptedTarget {
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         self.record(Event::Flushed);
         Ok(())
     }
-}
 
-impl Sleep for ScriptedTarget {}
-
-impl Age for ScriptedTarget {}
-
-impl Diagnose for ScriptedTarget {
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         self.health.clone()
     }
 }
-
-impl Telemetry for ScriptedTarget {}
 
 #[cfg(test)]
 mod tests {

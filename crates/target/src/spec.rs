@@ -13,7 +13,7 @@ use base::text::shortened;
 use base::{Bytes, TargetKind};
 use strsim::levenshtein;
 
-use crate::error::IoError;
+use crate::error::TargetError;
 
 /// Size of `null:` if none is given: 1 TiB.
 pub const NULL_SIZE_BYTES: u64 = 1 << 40;
@@ -124,21 +124,21 @@ pub fn toml_path(name: &str) -> Option<&Path> {
 }
 
 impl FromStr for TargetSpec {
-    type Err = IoError;
+    type Err = TargetError;
 
-    fn from_str(text: &str) -> Result<Self, IoError> {
+    fn from_str(text: &str) -> Result<Self, TargetError> {
         // Device paths first: by-path names contain colons and may contain anything else.
         if text.starts_with(['/', '.']) && text.contains('/') {
             return Ok(Self::Block { path: PathBuf::from(text) });
         }
         let Some((scheme, rest)) = text.split_once(':') else {
-            return Err(IoError::Usage(no_scheme(&shortened(text))));
+            return Err(TargetError::Usage(no_scheme(&shortened(text))));
         };
         match scheme {
             "sim" => parse_sim(&shortened(text), rest),
             "file" => parse_file(&shortened(text), rest),
             "null" => parse_null(&shortened(text), rest),
-            _ => Err(IoError::Usage(format!(
+            _ => Err(TargetError::Usage(format!(
                 "`{}:` in `{}` is not a kind of target; expected {EXPECTED}{}",
                 shortened(scheme),
                 shortened(text),
@@ -216,14 +216,14 @@ fn did_you_mean(scheme: &str) -> String {
 /// Splits `a=1&b=2` into pairs; `text` is the whole target string, for messages.
 ///
 /// # Errors
-/// [`IoError::Usage`] for a part that is no pair, and for a key that occurs twice: either value may
+/// [`TargetError::Usage`] for a part that is no pair, and for a key that occurs twice: either value may
 /// be the mistake.
-pub fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
+pub fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, TargetError> {
     let settings = split_settings(text, query)?;
     for (index, (key, value)) in settings.iter().enumerate() {
         if let Some((_, earlier)) = settings[..index].iter().find(|(known, _)| known == key) {
             let [key, earlier, value] = [key, earlier, value].map(|text| shortened(text));
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "`{key}={earlier}` and `{key}={value}` in `{text}`: expected one value of `{key}`; leave one of \
                  them away"
             )));
@@ -232,13 +232,13 @@ pub fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, 
     Ok(settings)
 }
 
-fn split_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
+fn split_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, TargetError> {
     query
         .split('&')
         .filter(|pair| !pair.is_empty())
         .map(|pair| match pair.split_once('=') {
             Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-            _ => Err(IoError::Usage(format!(
+            _ => Err(TargetError::Usage(format!(
                 "`{}` in `{text}` is not a setting; expected key=value after `?` and `&`",
                 shortened(pair)
             ))),
@@ -246,21 +246,21 @@ fn split_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoEr
         .collect()
 }
 
-fn parse_sim(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
+fn parse_sim(text: &str, rest: &str) -> Result<TargetSpec, TargetError> {
     let (name, query) = rest.split_once('?').unwrap_or((rest, ""));
     if name.is_empty() {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "`{text}` names no drive model; expected sim:NAME (see `ssdlab sim models`)"
         )));
     }
     Ok(TargetSpec::Sim { name: name.to_owned(), settings: parse_settings(text, query)? })
 }
 
-fn parse_file(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
+fn parse_file(text: &str, rest: &str) -> Result<TargetSpec, TargetError> {
     // The last `?`, so that a path may contain one (with an empty query behind it if need be).
     let (path, query) = rest.rsplit_once('?').unwrap_or((rest, ""));
     if path.is_empty() {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "`{text}` names no file; expected file:PATH?size=8GiB"
         )));
     }
@@ -283,12 +283,12 @@ fn parse_file(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
     Ok(TargetSpec::File { path: Path::new(path).to_path_buf(), size_bytes, keep })
 }
 
-fn parse_null(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
+fn parse_null(text: &str, rest: &str) -> Result<TargetSpec, TargetError> {
     let query = match rest.strip_prefix('?') {
         Some(query) => query,
         None if rest.is_empty() => "",
         None => {
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "`{}` in `{text}` means nothing; expected null: or null:?size=1TiB",
                 shortened(rest)
             )));
@@ -304,19 +304,19 @@ fn parse_null(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
     Ok(TargetSpec::Null { size_bytes })
 }
 
-fn unknown_key(text: &str, key: &str, scheme: &str, known: &str) -> IoError {
+fn unknown_key(text: &str, key: &str, scheme: &str, known: &str) -> TargetError {
     let key = shortened(key);
-    IoError::Usage(format!("`{key}` in `{text}` is not a setting of {scheme}; known: {known}"))
+    TargetError::Usage(format!("`{key}` in `{text}` is not a setting of {scheme}; known: {known}"))
 }
 
-fn parse_size(text: &str, value: &str) -> Result<u64, IoError> {
+fn parse_size(text: &str, value: &str) -> Result<u64, TargetError> {
     let shown = shortened(value);
     let expected = "a multiple of 4096 up to 8191PiB, such as ?size=8GiB";
     let size: Bytes = value.parse().map_err(|error| {
-        IoError::Usage(format!("size={shown} in `{text}`: {error}; expected {expected}"))
+        TargetError::Usage(format!("size={shown} in `{text}`: {error}; expected {expected}"))
     })?;
     if size.0 == 0 || !size.0.is_multiple_of(4096) || i64::try_from(size.0).is_err() {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "size={shown} in `{text}` is {} bytes; expected {expected}",
             size.0
         )));
@@ -324,9 +324,12 @@ fn parse_size(text: &str, value: &str) -> Result<u64, IoError> {
     Ok(size.0)
 }
 
-fn parse_flag(text: &str, key: &str, value: &str) -> Result<bool, IoError> {
+fn parse_flag(text: &str, key: &str, value: &str) -> Result<bool, TargetError> {
     value.parse().map_err(|_| {
-        IoError::Usage(format!("{key}={} in `{text}` is neither true nor false", shortened(value)))
+        TargetError::Usage(format!(
+            "{key}={} in `{text}` is neither true nor false",
+            shortened(value)
+        ))
     })
 }
 

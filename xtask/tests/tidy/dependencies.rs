@@ -20,6 +20,14 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "ssdlab-validation" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
         "ssdlab-serve" => &["ssdlab-result"],
         "ssdlab-fuzz" => &["ssdlab-load", "ssdlab-result", "ssdlab-expose", "ssdlab-sim"],
+        "ssdlab-session" => &[
+            "ssdlab-target",
+            "ssdlab-device",
+            "ssdlab-io",
+            "ssdlab-load",
+            "ssdlab-run",
+            "ssdlab-result",
+        ],
         "ssdlab-study" => &[
             "ssdlab-sim",
             "ssdlab-target",
@@ -28,6 +36,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
             "ssdlab-load",
             "ssdlab-run",
             "ssdlab-result",
+            "ssdlab-session",
         ],
         "ssdlab-py" => &[
             "ssdlab-sim",
@@ -36,9 +45,11 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
             "ssdlab-load",
             "ssdlab-run",
             "ssdlab-result",
+            "ssdlab-session",
             "ssdlab-study",
         ],
         "ssdlab-cli" => &[
+            "ssdlab-session",
             "ssdlab-study",
             "ssdlab-sim",
             "ssdlab-sim-trial",

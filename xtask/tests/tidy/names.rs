@@ -15,18 +15,15 @@ const IRREGULAR: [&str; 16] = [
 ];
 
 /// Names that stand; a new one is refused, and one that has gone leaves the list.
-const STANDING: [&str; 41] = [
+const STANDING: [&str; 35] = [
     "Asked",
     "Bounded",
     "Broken",
-    "Described",
     "Done",
     "Driven",
     "Ended",
     "Exposed",
-    "FileFound",
     "Found",
-    "Guarded",
     "Held",
     "Inspected",
     "Issued",
@@ -36,7 +33,6 @@ const STANDING: [&str; 41] = [
     "Mounted",
     "Opened",
     "Played",
-    "Prepared",
     "Printed",
     "Rated",
     "Refused",
@@ -53,8 +49,6 @@ const STANDING: [&str; 41] = [
     "Stopped",
     "Stored",
     "Stuffed",
-    "Told",
-    "Unopened",
     "Untimed",
     "Written",
 ];

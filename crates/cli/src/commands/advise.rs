@@ -5,21 +5,21 @@
 
 use std::sync::atomic::Ordering;
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use io::open::Described;
-use result::schema::Run;
+use io::open::Inspected;
+use result::schema::{Request, Run, Setting};
+use run::Test;
 use run::advise::{Advice, Floor, Question, Search, SearchStep, Try};
-use run::session::Plan;
-use run::{RunError, Test};
+use session::job::{Job, Origin, plan};
 
 use crate::args::heading;
-use crate::args::{CommonArgs, ExecutionArgs, Format, RunArgs, whole};
+use crate::args::{CommonArgs, ExecutionArgs, Format, whole};
 use crate::commands::plan::{print_refusal, refused_now};
 use crate::cost::{self, Cost};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT, Failure};
-use crate::job::{Call, Job, one};
+use crate::job::{Call, one};
 use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -116,9 +116,9 @@ impl SpareArgs {
 pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
     let requirements = prepare::of_runs(&args.common, &args.execution);
-    let inspected = prepare::inspect(vec![spec.clone()], requirements)?;
-    let described = inspected.described(&spec)?;
-    check_depth(args, described)?;
+    let inspection = prepare::inspect(vec![spec.clone()], requirements)?;
+    let inspected = inspection.target(&spec)?;
+    check_depth(args, inspected)?;
     let question = Question {
         floor: args.wanted(),
         spare_max: args.max_spare,
@@ -127,30 +127,32 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
         measure: args.measure,
         queue_depth: args.queue_depth,
     };
-    let search = Search::new(question, &described.identity)?;
-    let cost = cost(args, &search, described)?;
+    let search = Search::new(question, &inspected.identity)?;
+    let cost = cost(args, &search, inspected)?;
     if args.plan {
-        let failures = prepare::failures(&inspected);
-        print_plan(args, &search, described, cost, &failures);
+        let failures = prepare::failures(&inspection);
+        print_plan(args, &search, inspected, cost, &failures);
         return Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code));
     }
-    let prepared = prepare::hold(inspected)?;
-    let described = prepared.described(&spec)?;
+    let held = prepare::hold(inspection)?;
+    let inspected = &held.target(&spec)?.inspected;
     if !args.execution.quiet {
-        talk!("{}", announcement(&search, described, cost));
+        talk!("{}", announcement(&search, inspected, cost));
     }
     let interrupted = stop::button()?;
     let progress = Progress::new(args.execution.quiet);
+    let library = &args.common.library;
+    let call = Call { library, held: &held, interrupted: &interrupted, progress: &progress };
+    let origin = Origin { about: args.execution.about.about(), ..Origin::default() };
     let advice = search.answer(|at| -> anyhow::Result<Run> {
-        let args = &run_args(args, at);
-        let job = Job::new(spec.clone(), at.span(), &plan_try(args, at, described)?, described);
-        let (interrupted, progress) = (&interrupted, &progress);
-        let outcome = one(&Call { args, prepared: &prepared, interrupted, progress }, &job)?;
+        let request = request(args, &spec, at);
+        let plan = plan(&request, inspected)?;
+        let outcome = one(&call, &Job::new(request, &plan, inspected), &origin)?;
         outcome.failure.map_or(Ok(outcome.run), |failure| Err(failure.into()))
     });
     progress.finish();
     match advice {
-        Ok(advice) => Ok(print(args, &search, described, &advice)),
+        Ok(advice) => Ok(print(args, &search, inspected, &advice)),
         Err(_) if interrupted.load(Ordering::Relaxed) => {
             talk!("interrupted; the runs so far are in {}", args.common.library.display());
             Ok(EXIT_INTERRUPTED)
@@ -160,35 +162,33 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
 }
 
 /// Refuses a queue that the target does not have, with the name of the depth in this command.
-fn check_depth(args: &SpareArgs, described: &Described) -> Result<(), IoError> {
-    let (depth, most) = (args.queue_depth, described.limits.queue_depth_max);
+fn check_depth(args: &SpareArgs, inspected: &Inspected) -> Result<(), TargetError> {
+    let (depth, most) = (args.queue_depth, inspected.limits.queue_depth_max);
     if depth <= most {
         return Ok(());
     }
-    Err(IoError::Usage(format!(
+    Err(TargetError::Usage(format!(
         "--queue-depth {depth} is more than the {most} commands that {} takes at a time; lower it with \
          --queue-depth {most}",
         args.target
     )))
 }
 
-/// The call of `ssdlab run` for a try.
-fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
-    let (common, execution) = (args.common.clone(), args.execution.clone());
-    RunArgs::part(Test::CONSISTENCY, at.settings.clone(), common, execution)
-}
-
-fn plan_try(args: &RunArgs, at: &Try, described: &Described) -> Result<Plan, RunError> {
-    let request = request::of_test(&args.test, at.span());
-    run::session::plan(&request, &described.identity, &described.limits)
+/// The request for a try.
+fn request(args: &SpareArgs, spec: &TargetSpec, at: &Try) -> Request {
+    let settings = at.settings.iter().cloned();
+    Request {
+        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
+        ..request::plain(Test::CONSISTENCY, spec, at.span(), &args.common, &args.execution)
+    }
 }
 
 /// The highest cost of the search: each try counts as the one over the whole drive.
-fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Result<Cost> {
+fn cost(args: &SpareArgs, search: &Search, inspected: &Inspected) -> anyhow::Result<Cost> {
     let at = search.largest();
-    let plan = plan_try(&run_args(args, &at), &at, described)?;
-    let method = cost::purge_of(described, &plan, args.common.purge);
-    let overwritten_bytes = cost::overwritten_bytes(described, method);
+    let plan = plan(&request(args, &inspected.spec, &at), inspected)?;
+    let method = cost::purge_of(inspected, &plan, args.common.purge);
+    let overwritten_bytes = cost::overwritten_bytes(inspected, method);
     let of_try = cost::total_cost(&plan, overwritten_bytes);
     let tries = u64::from(search.tries_max());
     Ok(Cost {
@@ -199,53 +199,53 @@ fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Res
     })
 }
 
-fn announcement(search: &Search, described: &Described, cost: Cost) -> String {
+fn announcement(search: &Search, inspected: &Inspected, cost: Cost) -> String {
     format!(
         "up to {} tries for {}; all of them take about {} on the drive's clock and write {}",
         search.tries_max(),
         search.floor().in_words(),
         seconds(cost.time.unwrap_or_default()),
-        cost.volume(described.identity.capacity_bytes)
+        cost.volume(inspected.identity.capacity_bytes)
     )
 }
 
 fn print_plan(
     args: &SpareArgs,
     search: &Search,
-    described: &Described,
+    inspected: &Inspected,
     cost: Cost,
     failures: &[Failure],
 ) {
-    let erases = described.identity.kind.stores_data();
+    let erases = inspected.identity.kind.stores_data();
     match args.common.format {
         Format::Json => data!(
             "{}",
             serde_json::json!({
                 "target": args.target, "holds": search.floor().in_words(), "destructive": erases,
                 "tries_max": search.tries_max(), "bytes_written_estimate": cost.written_bytes,
-                "duration_ns_estimate": cost.time.map(|time| time.0), "needs": described.needs,
-                "refused_now": refused_now(described),
+                "duration_ns_estimate": cost.time.map(|time| time.0), "needs": inspected.needs,
+                "refused_now": refused_now(inspected),
                 "error": failures.first(), "errors": failures,
             })
         ),
         Format::Text => {
             let destroys = if erases { " DESTROYS DATA;" } else { "" };
-            data!("{}:{destroys} {}", described.name(), announcement(search, described, cost));
-            described.needs.iter().for_each(|needs| data!("  needs {needs}"));
+            data!("{}:{destroys} {}", inspected.name(), announcement(search, inspected, cost));
+            inspected.needs.iter().for_each(|needs| data!("  needs {needs}"));
             failures.iter().for_each(print_refusal);
         }
     }
 }
 
 /// Prints the result; the exit code says whether there is an answer.
-fn print(args: &SpareArgs, search: &Search, described: &Described, advice: &Advice) -> u8 {
+fn print(args: &SpareArgs, search: &Search, inspected: &Inspected, advice: &Advice) -> u8 {
     let answer = advice.answer.map(|position| &advice.tried[position]);
     match args.common.format {
-        Format::Json => data!("{}", document(args, search, described, advice)),
+        Format::Json => data!("{}", document(args, search, inspected, advice)),
         Format::Text => {
             print_tries(search, advice);
             match answer {
-                Some(answer) => print_answer(search, described, answer),
+                Some(answer) => print_answer(search, inspected, answer),
                 None => data!("{}", refusal(search, &advice.tried[advice.best])),
             }
         }
@@ -295,14 +295,14 @@ fn print_tries(search: &Search, advice: &Advice) {
     table::print(&rows);
 }
 
-fn print_answer(search: &Search, described: &Described, answer: &SearchStep) {
-    let identity = &described.identity;
-    let block_bytes = u64::from(described.limits.logical_block_bytes);
+fn print_answer(search: &Search, inspected: &Inspected, answer: &SearchStep) {
+    let identity = &inspected.identity;
+    let block_bytes = u64::from(inspected.limits.logical_block_bytes);
     let metric = |name: &str| answer.run.metrics.get(name).copied().flatten();
     data!("");
     data!(
         "{} holds {} with {} spare: {}",
-        described.name(),
+        inspected.name(),
         search.floor().in_words(),
         spare(search, &answer.at),
         figure(search, answer.figure)
@@ -351,11 +351,11 @@ fn set_up(span_bytes: u64, block_bytes: u64) -> [(&'static str, String); 3] {
 fn document(
     args: &SpareArgs,
     search: &Search,
-    described: &Described,
+    inspected: &Inspected,
     advice: &Advice,
 ) -> serde_json::Value {
-    let identity = &described.identity;
-    let block_bytes = u64::from(described.limits.logical_block_bytes);
+    let identity = &inspected.identity;
+    let block_bytes = u64::from(inspected.limits.logical_block_bytes);
     let of_try = |tried: &SearchStep| {
         serde_json::json!({
             "span_bytes": tried.at.span_bytes, "spare_share": tried.at.spare_share,

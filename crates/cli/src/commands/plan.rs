@@ -3,17 +3,17 @@
 
 use ::target::PurgeMethod;
 use clap::Args as ClapArgs;
-use io::open::Described;
-use run::session::{Plan, plan};
+use io::open::Inspected;
+use run::session::{Plan, Request, plan};
 use run::suite::PhaseSpec;
 
-use crate::args::{Format, RunArgs};
+use crate::args::{CommonArgs, Format, RunArgs};
 use crate::cost::{Cost, cost, drive_writes, overwritten_bytes, purge_of, total_cost, volume};
 use crate::failure::{EXIT_DONE, Failure};
 use crate::prepare;
+use crate::quick;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
-use crate::{quick, request};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,19 +30,19 @@ pub struct PlanArgs {
 }
 
 pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
-    let inspected = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
-    let args = &quick::filled(args, &inspected)?;
+    let inspection = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
+    let args = &quick::filled(args, &inspection)?;
     let (mut documents, mut totals) = (Vec::new(), Vec::new());
-    for (text, target) in args.test.targets.iter().zip(inspected.targets()) {
-        let (of_target, written_bytes) = plan_target(args, text, &target.described)?;
+    for (text, target) in args.test.targets.iter().zip(inspection.targets()) {
+        let (of_target, written_bytes) = plan_target(args, text, target)?;
         documents.extend(of_target);
         totals.push(serde_json::json!({
             "target": text, "bytes_written_estimate": written_bytes,
             "drive_writes_estimate":
-                drive_writes(written_bytes, target.described.identity.capacity_bytes),
+                drive_writes(written_bytes, target.identity.capacity_bytes),
         }));
     }
-    let failures = prepare::failures(&inspected);
+    let failures = prepare::failures(&inspection);
     match args.test.common.format {
         Format::Text => failures.iter().for_each(print_refusal),
         Format::Json => {
@@ -61,42 +61,44 @@ pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
 fn plan_target(
     args: &RunArgs,
     text: &str,
-    described: &Described,
+    inspected: &Inspected,
 ) -> anyhow::Result<(Vec<serde_json::Value>, u64)> {
     let (spans, mut documents, mut written_bytes) = (args.test.spans(), Vec::new(), 0_u64);
     let format = args.test.common.format;
     for &span in &spans {
-        let plan =
-            plan(&request::of_test(&args.test, span), &described.identity, &described.limits)?;
-        let method = purge_of(described, &plan, args.test.common.purge);
-        let total = total_cost(&plan, overwritten_bytes(described, method));
+        let CommonArgs { meter, library, seed, .. } = args.test.common.clone();
+        let (settings, plain) = (args.test.settings(), Request::new(args.test.test, library));
+        let request = Request { settings, span, seed, meter, ..plain };
+        let plan = plan(&request, &inspected.identity, &inspected.limits)?;
+        let method = purge_of(inspected, &plan, args.test.common.purge);
+        let total = total_cost(&plan, overwritten_bytes(inspected, method));
         match format {
-            Format::Json => documents.push(document(described, &plan, method, total)),
-            Format::Text => print(described, &plan, method, total),
+            Format::Json => documents.push(document(inspected, &plan, method, total)),
+            Format::Text => print(inspected, &plan, method, total),
         }
         written_bytes = written_bytes.saturating_add(total.written_bytes);
     }
     if format == Format::Text && spans.len() > 1 {
-        let volume = volume(written_bytes, described.identity.capacity_bytes);
+        let volume = volume(written_bytes, inspected.identity.capacity_bytes);
         data!("{} runs on {text}: writes {volume}", spans.len());
     }
     Ok((documents, written_bytes))
 }
 
 fn document(
-    described: &Described,
+    inspected: &Inspected,
     plan: &Plan,
     method: Option<PurgeMethod>,
     total: Cost,
 ) -> serde_json::Value {
-    let overwritten_bytes = overwritten_bytes(described, method);
+    let overwritten_bytes = overwritten_bytes(inspected, method);
     let phase_document = |phase: &PhaseSpec, rounds_max: u32| {
         let Cost { written_bytes, written_is_estimate, time, is_estimate } =
             cost(phase, overwritten_bytes);
         serde_json::json!({
             "phase": phase.name, "what": phase.what, "destructive": phase.is_destructive(),
             "bytes_written_estimate": written_bytes, "bytes_written_is_estimate": written_is_estimate,
-            "drive_writes_estimate": drive_writes(written_bytes, described.identity.capacity_bytes),
+            "drive_writes_estimate": drive_writes(written_bytes, inspected.identity.capacity_bytes),
             "duration_ns": time.map(|time| time.0),
             "duration_is_estimate": is_estimate, "rounds_max": rounds_max,
         })
@@ -106,7 +108,7 @@ fn document(
         .flat_map(|step| step.phases().iter().map(|phase| (phase, step.rounds_max())))
         .map(|(phase, rounds_max)| phase_document(phase, rounds_max))
         .collect();
-    let purge_options: Vec<_> = described
+    let purge_options: Vec<_> = inspected
         .purge_options
         .iter()
         .map(|option| {
@@ -114,24 +116,24 @@ fn document(
         })
         .collect();
     serde_json::json!({
-        "target": described.identity.spec, "name": described.identity.name,
-        "simulated": described.identity.kind.is_simulated(),
-        "capacity_bytes": described.identity.capacity_bytes,
+        "target": inspected.identity.spec, "name": inspected.identity.name,
+        "simulated": inspected.identity.kind.is_simulated(),
+        "capacity_bytes": inspected.identity.capacity_bytes,
         "span_bytes": plan.span.span_bytes, "variant": plan.span.variant,
         "bytes_written_estimate": total.written_bytes,
-        "drive_writes_estimate": drive_writes(total.written_bytes, described.identity.capacity_bytes),
+        "drive_writes_estimate": drive_writes(total.written_bytes, inspected.identity.capacity_bytes),
         "duration_ns_estimate": total.time.map(|time| time.0),
-        "phases": phases, "notes": plan.procedure.notes, "refused_now": refused_now(described),
-        "needs": described.needs,
+        "phases": phases, "notes": plan.procedure.notes, "refused_now": refused_now(inspected),
+        "needs": inspected.needs,
         "purge_method": method.map(PurgeMethod::name), "purge_options": purge_options,
     })
 }
 
-fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total: Cost) {
-    data!("{}, span {}", described.name(), bytes(plan.span.span_bytes));
-    let is_real = described.identity.kind.stores_data();
-    let overwritten_bytes = overwritten_bytes(described, method);
-    let capacity_bytes = described.identity.capacity_bytes;
+fn print(inspected: &Inspected, plan: &Plan, method: Option<PurgeMethod>, total: Cost) {
+    data!("{}, span {}", inspected.name(), bytes(plan.span.span_bytes));
+    let is_real = inspected.identity.kind.stores_data();
+    let overwritten_bytes = overwritten_bytes(inspected, method);
+    let capacity_bytes = inspected.identity.capacity_bytes;
     for step in &plan.procedure.steps {
         if step.rounds_max() > 1 {
             data!("  up to {} rounds of:", step.rounds_max());
@@ -150,20 +152,20 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total:
     }
     if let Some(method) = method {
         data!("  purge by {}", method.name());
-        for option in &described.purge_options {
+        for option in &inspected.purge_options {
             if let Some(obstacle) = &option.obstacle {
                 data!("    not by {}: {obstacle}", option.method.name());
             }
         }
     }
-    if let Some(needs) = &described.needs {
+    if let Some(needs) = &inspected.needs {
         data!("  needs {needs}");
     }
 }
 
 /// Reasons for a refusal now: code and message.
-pub fn refused_now(described: &Described) -> Vec<(String, String)> {
-    let failures = described.obstacles.iter().map(Failure::from_io);
+pub fn refused_now(inspected: &Inspected) -> Vec<(String, String)> {
+    let failures = inspected.obstacles.iter().map(Failure::from_io);
     failures.map(|failure| (failure.reason, failure.message)).collect()
 }
 

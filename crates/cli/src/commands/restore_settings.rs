@@ -3,7 +3,7 @@
 //! when they start.
 
 use clap::Args as ClapArgs;
-use study::prepare::restore_left_behind;
+use session::targets::restore_left_behind;
 
 use crate::args::Format;
 use crate::args::heading;

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::Nanos;
 use clap::Args as ClapArgs;
 use result::report::{Page, Report, build};
@@ -16,16 +16,18 @@ use result::schema::{Run, VerdictOutcome};
 use result::store::RunDir;
 use run::RunError;
 use run::suite::Review;
-use study::pool::Limits;
+use session::job::Origin;
+use session::pool::Limits;
 
 use crate::args::heading;
 use crate::args::{Format, SuiteArgs};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
+use crate::job::Call;
 use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
 use crate::page::words::{self, Words};
-use crate::parts::{EarlierRuns, Part, Surroundings, carry_out, parts, without};
+use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
 use crate::prepare;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -80,9 +82,9 @@ const QUICK: &str =
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;
     let requirements = prepare::of_runs(&suite.common, &suite.execution);
-    let inspected = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
-    inspected.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
-    let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspected)?;
+    let inspection = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
+    inspection.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
+    let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspection)?;
     refuse_empty(&parts, &left_out)?;
     let inputs = inputs(args)?;
     // Before hours are spent on what it shows.
@@ -99,20 +101,22 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let is_open = |spec: &TargetSpec| {
         parts.iter().any(|part| &part.job.spec == spec && completed.of(part).is_none())
     };
-    let prepared = prepare::hold(inspected.only(is_open))?;
+    let held = prepare::hold(inspection.only(is_open))?;
     announce(args, &parts, &left_out);
     let interrupted = stop::button()?;
     let progress = Progress::new(suite.execution.quiet);
     let limits = Limits::new(suite.jobs.jobs);
-    let around = Surroundings {
-        prepared: &prepared,
+    let call = Call {
+        library: &suite.common.library,
+        held: &held,
         interrupted: &interrupted,
         progress: &progress,
-        limits,
     };
+    let about = suite.execution.about.about();
+    let origin = Origin { left_out: left_out.clone(), about, ..Origin::default() };
     let mut runs: Vec<(PathBuf, Run)> = Vec::new();
     let mut failures = Vec::new();
-    let carried = carry_out(&parts, &completed, &left_out, around);
+    let carried = carry_out(&parts, &completed, &origin, limits, &call);
     for (part, carried) in parts.iter().zip(carried) {
         match carried {
             None => {}
@@ -123,7 +127,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
             }
             Some(Err(error)) => {
                 let failure = Failure::from_error(&error);
-                left_out.push(without(&part.job.spec, part.args.test.test, &failure.message));
+                left_out.push(without(&part.job.spec, &part.job.request.test, &failure.message));
                 failures.push(failure);
             }
         }
@@ -172,7 +176,7 @@ fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
 }
 
 /// The inputs that the page must not replace.
-fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
+fn inputs(args: &ReviewArgs) -> Result<Inputs, TargetError> {
     let inputs = Inputs::default().library(&args.suite.common.library).page(args.web.as_deref());
     let inputs = inputs.facts(&args.suite.execution.facts).words(args.words.as_deref());
     let add = |inputs: Inputs, text: &String| Ok(inputs.target(&text.parse()?));
@@ -186,7 +190,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     }
     for (index, part) in parts.iter().enumerate() {
         let clock = if part.job.spec.kind().is_simulated() { " of virtual time" } else { "" };
-        let words = request::command(&part.request());
+        let words = request::command(&part.job.request);
         let time = seconds(part.cost.time.unwrap_or_default());
         let written = part.cost.volume(part.capacity_bytes);
         talk!("{:2}. {words}\n    about {time}{clock}, writes {written}", index + 1);

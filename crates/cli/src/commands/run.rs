@@ -3,14 +3,16 @@
 pub mod resume;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use result::schema::{self, Invocation};
+use result::schema::Invocation;
 use resume::ResumeArgs;
 use run::RunError;
+use session::job::{Job, Origin, plan, unix_ns};
 
 use crate::args::heading;
 use crate::args::{JobsArg, RunArgs};
-use crate::job::{Job, Origin, Task, carry_out, unix_ns};
-use crate::prepare::{self, Inspected};
+use crate::job::report::Terms;
+use crate::job::{Task, carry_out};
+use crate::prepare::{self, Inspection};
 use crate::{quick, request};
 
 const EXAMPLES: &str = "\
@@ -86,39 +88,51 @@ impl FromArgMatches for RunCommand {
 }
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
-    let inspected = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
-    let args = &quick::filled(args, &inspected)?;
-    let planned = jobs(args, &inspected)?;
-    let (jobs, requests): (Vec<_>, Vec<_>) = repeated(args, &planned).into_iter().unzip();
+    let inspection = prepare::inspect(prepare::parse(&args.test.targets)?, prepare::of_test(args))?;
+    let args = &quick::filled(args, &inspection)?;
+    let planned = jobs(args, &inspection)?;
+    let jobs = repeated(args, &planned);
+    let requests: Vec<_> = jobs.iter().map(|job| job.request.clone()).collect();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
     let commands = requests.iter().map(request::command).collect();
-    let invocation = Some(Invocation { id, commands, requests: requests.clone() });
-    let origin =
-        |request| Box::new(Origin { invocation: invocation.clone(), ..Origin::of(args, request) });
-    let origins = requests.into_iter().map(origin);
-    let tasks: Vec<_> = jobs.into_iter().zip(origins).map(|(job, o)| Task::Open(job, o)).collect();
-    carry_out(args, &tasks, &prepare::hold(inspected)?)
+    let invocation = Some(Invocation { id, commands, requests });
+    let about = args.execution.about.about();
+    let origin = Origin { invocation, about, ..Origin::default() };
+    let open = |job| Task::Open(Box::new(job), Box::new(origin.clone()));
+    let tasks: Vec<_> = jobs.into_iter().map(open).collect();
+    carry_out(&terms(args), &tasks, &prepare::hold(inspection)?)
+}
+
+fn terms(args: &RunArgs) -> Terms<'_> {
+    Terms {
+        library: &args.test.common.library,
+        jobs: args.jobs.jobs,
+        seed: args.test.common.seed,
+        expected: &args.repeat.expect,
+        quiet: args.execution.quiet,
+        format: args.test.common.format,
+    }
 }
 
 /// Every target with every span, planned before the first one starts.
-fn jobs(args: &RunArgs, inspected: &Inspected) -> Result<Vec<Job>, RunError> {
+fn jobs(args: &RunArgs, inspection: &Inspection) -> Result<Vec<Job>, RunError> {
     let mut jobs = Vec::new();
-    for target in inspected.targets() {
+    for target in inspection.targets() {
         for span in args.test.spans() {
-            let (request, described) = (request::of_test(&args.test, span), &target.described);
-            let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-            jobs.push(Job::new(target.spec.clone(), span, &plan, described));
+            let request = request::of(args, &target.spec, span);
+            let plan = plan(&request, target)?;
+            jobs.push(Job::new(request, &plan, target));
         }
     }
     Ok(jobs)
 }
 
 /// Every repetition of these jobs in its turn, each with a seed of its own.
-fn repeated(args: &RunArgs, jobs: &[Job]) -> Vec<(Job, schema::Request)> {
+fn repeated(args: &RunArgs, jobs: &[Job]) -> Vec<Job> {
     let one = |job: &Job, number: u32| {
-        let request = request::of(args, &job.spec, job.span);
-        let seed = request.seed.wrapping_add(number.into());
-        (job.clone(), schema::Request { seed, ..request })
+        let mut job = job.clone();
+        job.request.seed = job.request.seed.wrapping_add(number.into());
+        job
     };
     let numbers = 0..args.repeat.repeat;
     if args.repeat.interleave {

@@ -21,7 +21,10 @@ use record::TraceRecordArgs;
 use run::Test;
 
 use crate::args::heading;
-use crate::args::{CommonArgs, ExecutionArgs, Format, RunArgs, parse_setting, whole};
+use crate::args::repeat::RepeatArgs;
+use crate::args::{
+    CommonArgs, ExecutionArgs, Format, JobsArg, RunArgs, TestArgs, parse_setting, whole,
+};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
@@ -189,9 +192,15 @@ impl TraceReplayArgs {
         ];
         let named = named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
         let settings = named.chain(self.settings).collect();
-        let mut run = RunArgs::part(Test::REPLAY, settings, self.common, self.execution);
-        (run.test.targets, run.test.span) = (self.targets, self.span);
-        run
+        let Self { targets, span, common, execution, .. } = self;
+        let (test, spare, quick, workload) = (Test::REPLAY, Vec::new(), false, None);
+        RunArgs {
+            test: TestArgs { test, targets, spare, span, settings, quick, workload, common },
+            execution,
+            read_only: false,
+            jobs: JobsArg::default(),
+            repeat: RepeatArgs::default(),
+        }
     }
 }
 

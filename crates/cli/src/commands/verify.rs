@@ -8,8 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ::target::capability::Guarded as _;
-use ::target::{IoError, Target, TargetSpec};
+use ::target::{Target, TargetError, TargetSpec};
 use base::verifiable::Sector;
 use base::{Bytes, Nanos};
 use clap::Args as ClapArgs;
@@ -26,7 +25,7 @@ use crate::args::Format;
 use crate::args::heading;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
-use crate::prepare::{self, Prepared, Requirements};
+use crate::prepare::{self, Requirements, Targets};
 use crate::stop;
 use crate::ui::out::{data, talk};
 
@@ -102,9 +101,9 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     } else {
         refuse_journal(args, &spec)?;
         let seed = seed(args);
-        let prepared = prepared(args, &spec)?;
-        let options = OpenOptions { verifiable: true, seed, ..options(args, &prepared) };
-        let mut target = open(&prepared, &spec, &options)?;
+        let held = held(args, &spec)?;
+        let options = OpenOptions { verifiable: true, seed, ..options(args, &held) };
+        let mut target = open(&held, &spec, &options)?;
         let written = write_all(args, &mut target, seed)?;
         let promises = promised(args)?;
         let report = check(&mut target, &promises)?;
@@ -168,7 +167,7 @@ fn promised(args: &VerifyArgs) -> Result<Promises, RunError> {
     if !promises.durable.is_empty() {
         return Ok(promises);
     }
-    Err(RunError::Target(IoError::Unsupported(format!(
+    Err(RunError::Target(TargetError::Unsupported(format!(
         "nothing was promised, so nothing was checked: the journal {} notes no flushed batch; write for longer \
          (--duration, --writes) with a new --journal",
         args.journal.display()
@@ -182,12 +181,12 @@ pub fn seed(args: &VerifyArgs) -> u64 {
 }
 
 /// Refuses targets that store nothing.
-fn refuse_forgetful(spec: &TargetSpec) -> Result<(), IoError> {
+fn refuse_forgetful(spec: &TargetSpec) -> Result<(), TargetError> {
     let kind = spec.kind();
     if kind.stores_data() {
         return Ok(());
     }
-    Err(IoError::Unsupported(if kind.is_simulated() {
+    Err(TargetError::Unsupported(if kind.is_simulated() {
         format!(
             "{spec} keeps no data to read back; --power-cuts N shows what it would lose with its power"
         )
@@ -197,7 +196,7 @@ fn refuse_forgetful(spec: &TargetSpec) -> Result<(), IoError> {
 }
 
 /// The target, checked and held.
-fn prepared(args: &VerifyArgs, spec: &TargetSpec) -> Result<Prepared, IoError> {
+fn held(args: &VerifyArgs, spec: &TargetSpec) -> Result<Targets, TargetError> {
     let requirements = Requirements {
         write: !args.check,
         erase: &args.erase,
@@ -207,17 +206,17 @@ fn prepared(args: &VerifyArgs, spec: &TargetSpec) -> Result<Prepared, IoError> {
     prepare::hold(prepare::inspect(vec![spec.clone()], requirements)?)
 }
 
-fn options(args: &VerifyArgs, prepared: &Prepared) -> OpenOptions {
-    OpenOptions { queue_depth: args.queue_depth, ..prepared.options().clone() }
+fn options(args: &VerifyArgs, held: &Targets) -> OpenOptions {
+    OpenOptions { queue_depth: args.queue_depth, ..held.options().clone() }
 }
 
 fn open(
-    prepared: &Prepared,
+    held: &Targets,
     spec: &TargetSpec,
     options: &OpenOptions,
-) -> Result<RealTarget, IoError> {
-    let target = prepared.open(spec, options)?.real();
-    target.ok_or_else(|| IoError::Unsupported(format!("{spec} cannot be verified")))
+) -> Result<RealTarget, TargetError> {
+    let target = held.target(spec)?.open(options)?.real();
+    target.ok_or_else(|| TargetError::Unsupported(format!("{spec} cannot be verified")))
 }
 
 /// Opens the target for reading and makes sure that it is the one of the journal.
@@ -225,12 +224,12 @@ fn open_again(
     args: &VerifyArgs,
     spec: &TargetSpec,
     promises: &Promises,
-) -> Result<RealTarget, IoError> {
-    let prepared = prepared(args, spec)?;
-    let target = open(&prepared, spec, &options(args, &prepared))?;
+) -> Result<RealTarget, TargetError> {
+    let held = held(args, spec)?;
+    let target = open(&held, spec, &options(args, &held))?;
     match other_drive(&promises.header, &serial(&target), wwid(&target).as_deref()) {
         None => Ok(target),
-        Some((expected, found)) => Err(IoError::Refused {
+        Some((expected, found)) => Err(TargetError::Refused {
             code: "wrong-serial",
             message: format!(
                 "the journal {} is of {expected}, and {spec} is {found}; name the target that was written, or \

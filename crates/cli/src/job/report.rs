@@ -1,19 +1,35 @@
 //! The outcome of the runs of a call: summaries, figures of repetitions, expectations, exit code.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use result::compare::repeated::{RepeatedFigure, repeated};
-use result::expectation::Answer;
+use result::expectation::{Answer, Expectation};
 use result::metrics::{Unit, find};
 use result::schema::{Run, VerdictOutcome};
 use run::{Outcome, RunError};
 
 use super::RunResult;
-use crate::args::{Format, RunArgs};
+use crate::args::Format;
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
 use crate::summary;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{self, figure};
+
+/// The terms of a call with several runs: their place, their expectations, and its output.
+pub struct Terms<'a> {
+    /// Directory of run directories.
+    pub library: &'a Path,
+    /// Simulated drives at a time, or `None` for one on each processor.
+    pub jobs: Option<u32>,
+    /// Seed of its first run.
+    pub seed: u64,
+    /// Figures that every run must have.
+    pub expected: &'a [Expectation],
+    /// Whether it prints no progress and no messages.
+    pub quiet: bool,
+    /// Output on stdout.
+    pub format: Format,
+}
 
 /// Everything about the runs of a call that a reader gets.
 struct CallReport {
@@ -25,12 +41,12 @@ struct CallReport {
 }
 
 /// Prints the outcome and returns the exit code: the first failure decides.
-pub fn report(args: &RunArgs, done: Vec<Option<RunResult>>, interrupted: bool) -> u8 {
-    let report = CallReport::of(args, done);
+pub fn report(terms: &Terms<'_>, done: Vec<Option<RunResult>>, interrupted: bool) -> u8 {
+    let report = CallReport::of(terms, done);
     report.failures.iter().for_each(|failure| talk!("error: {}", failure.message));
-    match args.test.common.format {
-        Format::Json => data!("{}", report.document(args)),
-        Format::Text => report.print(args),
+    match terms.format {
+        Format::Json => data!("{}", report.document(terms)),
+        Format::Text => report.print(terms),
     }
     let says_no = |run: &Run| {
         run.verdict.as_ref().is_some_and(|verdict| verdict.outcome == VerdictOutcome::Fail)
@@ -52,7 +68,7 @@ pub fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
 }
 
 impl CallReport {
-    fn of(args: &RunArgs, done: Vec<Option<RunResult>>) -> Self {
+    fn of(terms: &Terms<'_>, done: Vec<Option<RunResult>>) -> Self {
         let (mut failures, mut outcomes) = (Vec::new(), Vec::new());
         let mut rescued: Vec<PathBuf> = Vec::new();
         for done in done.into_iter().flatten() {
@@ -70,7 +86,7 @@ impl CallReport {
         }
         let of_run = |outcome: &Outcome| {
             let Outcome { dir, run, .. } = outcome;
-            let expected = args.repeat.expect.iter();
+            let expected = terms.expected.iter();
             expected.map(|expected| (dir.clone(), expected.answer(run))).collect::<Vec<_>>()
         };
         let answers = outcomes.iter().flat_map(of_run).collect();
@@ -95,7 +111,7 @@ impl CallReport {
         groups
     }
 
-    fn print(&self, args: &RunArgs) {
+    fn print(&self, terms: &Terms<'_>) {
         let groups = self.groups();
         if groups.is_empty() {
             for outcome in &self.outcomes {
@@ -103,7 +119,7 @@ impl CallReport {
             }
         }
         for group in &groups {
-            print_group(group, args.test.common.seed);
+            print_group(group, terms.seed);
         }
         for (dir, answer) in &self.answers {
             let verdict = if answer.is_met { "met" } else { "NOT met" };
@@ -120,7 +136,7 @@ impl CallReport {
         self.dirs().for_each(|dir| data!("{}", dir.display()));
     }
 
-    fn document(&self, args: &RunArgs) -> serde_json::Value {
+    fn document(&self, terms: &Terms<'_>) -> serde_json::Value {
         let run = |Outcome { dir, run, .. }: &Outcome| {
             serde_json::json!({
                 "run_dir": dir, "run_id": run.run_id, "test": run.test, "status": run.status,
@@ -135,7 +151,7 @@ impl CallReport {
             let first = group[0];
             serde_json::json!({
                 "target": first.target.spec, "variant": first.span.variant, "runs": group.len(),
-                "figures": repeated(group, args.test.common.seed),
+                "figures": repeated(group, terms.seed),
             })
         };
         let answer = |(dir, answer): &(PathBuf, Answer)| serde_json::json!({ "run_dir": dir, "answer": answer });

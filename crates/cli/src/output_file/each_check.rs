@@ -11,7 +11,7 @@ fn a_file_in_use_and_an_input_are_not_replaced() {
     }
     let device = LoopDevice::new(1 << 20);
     let used = OutputFile::check(&device.image, &Inputs::default()).unwrap_err();
-    let refused = matches!(used.downcast_ref(), Some(IoError::Refused { code: "held", .. }));
+    let refused = matches!(used.downcast_ref(), Some(TargetError::Refused { code: "held", .. }));
     assert!(refused, "{used:#}");
     let input = device.beside("input");
     fs::write(&input, "words").unwrap();
@@ -36,7 +36,7 @@ fn a_file_that_somebody_began_to_use_is_not_replaced() {
     let node = attach(&path, &[]);
     let _detach = Undo::new("losetup", format!("-d{}", node.display()));
     let used = begun.put_in_place().unwrap_err();
-    let refused = matches!(used.downcast_ref(), Some(IoError::Refused { code: "held", .. }));
+    let refused = matches!(used.downcast_ref(), Some(TargetError::Refused { code: "held", .. }));
     assert!(refused, "{used:#}");
     assert!(fs::read(&path).unwrap() == earlier);
 }

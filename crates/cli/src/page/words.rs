@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::target::IoError;
+use ::target::TargetError;
 use device::host::small_file;
 use result::import::IMPORTED;
 use result::report::Report;
@@ -26,7 +26,7 @@ impl Words {
     ///
     /// # Errors
     /// If it cannot be read, is no text, or is too long.
-    pub fn read(path: Option<&Path>) -> Result<Option<Self>, IoError> {
+    pub fn read(path: Option<&Path>) -> Result<Option<Self>, TargetError> {
         let Some(path) = path else { return Ok(None) };
         let text = small_file::read(path).map_err(|error| fault(path, &error))?;
         Ok(Some(Self { path: path.to_owned(), text }))
@@ -36,7 +36,7 @@ impl Words {
     ///
     /// # Errors
     /// For a chapter or a figure that the report does not have.
-    pub fn add_to(&self, report: &mut Report) -> Result<(), IoError> {
+    pub fn add_to(&self, report: &mut Report) -> Result<(), TargetError> {
         let ids: Vec<_> = report.runs.iter().map(|run| run.run_id.clone()).collect();
         let ids: Vec<_> = ids.iter().map(String::as_str).collect();
         add(report, &self.text, &chapters(), TOP, &ids).map_err(|error| fault(&self.path, &error))
@@ -48,7 +48,7 @@ impl Words {
 ///
 /// # Errors
 /// As for [`Words::read`] and [`Words::add_to`].
-pub fn add_of_runs(report: &mut Report, runs: &[RunDir]) -> Result<(), IoError> {
+pub fn add_of_runs(report: &mut Report, runs: &[RunDir]) -> Result<(), TargetError> {
     for dir in runs {
         let path = dir.path().join(FILE);
         if !path.is_file() {
@@ -71,6 +71,6 @@ fn chapters() -> Vec<Chapter> {
     tests.chain(others).collect()
 }
 
-fn fault(path: &Path, fault: &dyn std::fmt::Display) -> IoError {
-    IoError::Usage(format!("words in {}: {fault}", path.display()))
+fn fault(path: &Path, fault: &dyn std::fmt::Display) -> TargetError {
+    TargetError::Usage(format!("words in {}: {fault}", path.display()))
 }

@@ -12,7 +12,7 @@ use run::event::Length;
 
 use super::out::{talk, visible};
 use super::table::{count, seconds};
-use study::pool::Demand;
+use session::pool::Demand;
 
 /// Least time between lines without a terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -71,7 +71,7 @@ impl Drop for Tally<'_> {
 pub struct Line<'a> {
     progress: &'a Progress,
     bar: Option<ProgressBar>,
-    test: &'static str,
+    test: String,
     name: RefCell<String>,
     phase: RefCell<String>,
     length: Cell<Length>,
@@ -87,7 +87,7 @@ impl Progress {
     }
 
     /// A line for a run of a test.
-    pub fn line(&self, test: &'static str) -> Line<'_> {
+    pub fn line(&self, test: &str) -> Line<'_> {
         let bar = self.bars.as_ref().map(|bars| {
             let style = ProgressStyle::with_template("{prefix} {bar:24} {msg}");
             let bar = bars.add(ProgressBar::new(1000));
@@ -96,7 +96,7 @@ impl Progress {
         Line {
             progress: self,
             bar,
-            test,
+            test: test.to_owned(),
             name: RefCell::default(),
             phase: RefCell::default(),
             length: Cell::new(Length::Unknown),

@@ -4,7 +4,7 @@
 //! the freeze lasts until the drive loses power. A drive that is left with the password (power cut
 //! during the erase) is opened again with `hdparm --security-disable ssdlab DEVICE`.
 
-use target::IoError;
+use target::TargetError;
 
 use super::command::Command;
 use super::identify::Security;
@@ -45,12 +45,12 @@ pub fn obstacle(security: &Security) -> Option<&'static str> {
 /// Erases the whole drive. Blocks until the drive is done, which may take minutes to hours.
 ///
 /// # Errors
-/// [`IoError::Unsupported`] with the reason of [`obstacle`]; [`IoError::Device`] if a command
+/// [`TargetError::Unsupported`] with the reason of [`obstacle`]; [`TargetError::Device`] if a command
 /// fails. The password has then been removed again, unless the message says otherwise.
-pub fn erase(port: &mut impl Port) -> Result<(), IoError> {
+pub fn erase(port: &mut impl Port) -> Result<(), TargetError> {
     let security = identify(port)?.security;
     if let Some(reason) = obstacle(&security) {
-        return Err(IoError::Unsupported(format!("ATA security erase: {reason}")));
+        return Err(TargetError::Unsupported(format!("ATA security erase: {reason}")));
     }
     let minutes = security.erase_min.unwrap_or(UNKNOWN_MIN).saturating_add(PATIENCE_MIN);
     let timeout_ms = minutes.saturating_mul(60_000);
@@ -62,7 +62,7 @@ pub fn erase(port: &mut impl Port) -> Result<(), IoError> {
     if port.execute(&Command::security_disable_password(PASSWORD)).is_ok() {
         return Err(failed);
     }
-    Err(IoError::Device {
+    Err(TargetError::Device {
         context: format!(
             "the secure erase failed and the drive keeps the password {PASSWORD:?}: once it answers again, \
              remove it with: hdparm --security-disable {PASSWORD} DEVICE"
@@ -120,8 +120,8 @@ mod tests {
     }
 
     impl Port for Played {
-        fn execute(&mut self, command: &Command) -> Result<Vec<u8>, IoError> {
-            self.obey(command).ok_or_else(|| IoError::Device {
+        fn execute(&mut self, command: &Command) -> Result<Vec<u8>, TargetError> {
+            self.obey(command).ok_or_else(|| TargetError::Device {
                 context: format!("ATA {} failed", command.name),
                 source: std::io::Error::other("aborted"),
             })
@@ -146,7 +146,7 @@ mod tests {
         for (word_128, reason) in [(0, "no security"), (0b1001, "frozen"), (0b111, "locked")] {
             let mut drive = drive(word_128, &[0xf1]);
             let error = erase(&mut drive).unwrap_err();
-            assert!(matches!(error, IoError::Unsupported(_)));
+            assert!(matches!(error, TargetError::Unsupported(_)));
             assert!(error.to_string().contains(reason), "{error}");
             assert!(!drive.erased);
         }

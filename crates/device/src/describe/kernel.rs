@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use target::{IoError, Refusal};
+use target::{Refusal, TargetError};
 
 use super::loops::{Behind, LoopDevice};
 use super::overlay::Overlay;
@@ -117,9 +117,9 @@ impl Tables {
     /// Makes sure that all tables could be read.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] with the name of the first one that could not be.
-    pub(crate) fn require_whole(&self) -> Result<(), IoError> {
-        self.gaps.first().map_or(Ok(()), |gap| Err(IoError::Unsupported(gap.message())))
+    /// [`TargetError::Unsupported`] with the name of the first one that could not be.
+    pub(crate) fn require_whole(&self) -> Result<(), TargetError> {
+        self.gaps.first().map_or(Ok(()), |gap| Err(TargetError::Unsupported(gap.message())))
     }
 
     /// The other paths of a file that lies in an overlay or in a layer of one; they may lead nowhere.

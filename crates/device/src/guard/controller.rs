@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use target::IoError;
+use target::TargetError;
 
 use crate::describe::kernel::Tables;
 use crate::describe::usage::reasons;
@@ -15,13 +15,13 @@ use crate::nvme::identify::IdentifyController;
 /// result.
 ///
 /// # Errors
-/// [`IoError::Refused`] with code `shared-controller` if one of them is in use and commands to one
+/// [`TargetError::Refused`] with code `shared-controller` if one of them is in use and commands to one
 /// namespace may reach the others.
 pub(super) fn check(
     system: &System,
     file: &File,
     report: &DeviceReport,
-) -> Result<Option<String>, IoError> {
+) -> Result<Option<String>, TargetError> {
     if report.protocol != Protocol::Nvme {
         return Ok(None);
     }
@@ -50,14 +50,14 @@ fn used_siblings(system: &System, report: &DeviceReport) -> Vec<String> {
     siblings.iter().filter_map(first_reason).map(|reason| reason.message).collect()
 }
 
-fn judge(name: &str, used: &[String], apart: bool) -> Result<String, IoError> {
+fn judge(name: &str, used: &[String], apart: bool) -> Result<String, TargetError> {
     let used = used.join("; ");
     if apart {
         return Ok(format!(
             "another namespace of the same controller is in use, which disturbs the figures: {used}"
         ));
     }
-    Err(IoError::Refused {
+    Err(TargetError::Refused {
         code: "shared-controller",
         message: format!(
             "the controller of {name} has another namespace that is in use, and erases all of them at once \
@@ -85,7 +85,8 @@ mod tests {
         let used = ["/dev/nvme0n2 is mounted at /".to_owned()];
         let warning = judge("/dev/nvme0n1", &used, true).unwrap();
         assert!(warning.contains("disturbs the figures") && warning.contains("nvme0n2"));
-        let Err(IoError::Refused { code, message }) = judge("/dev/nvme0n1", &used, false) else {
+        let Err(TargetError::Refused { code, message }) = judge("/dev/nvme0n1", &used, false)
+        else {
             panic!("not refused")
         };
         assert_eq!(code, "shared-controller");

@@ -49,7 +49,7 @@ impl Look {
     }
 
     /// Claims the device now, with its first confirmation.
-    fn claim(&self) -> Result<Claim, IoError> {
+    fn claim(&self) -> Result<Claim, TargetError> {
         let erase = self.report.confirmations[..1].to_vec();
         let consent =
             Consent { write: true, erase: &erase, erase_signatures: false, dry_run: false };
@@ -57,14 +57,14 @@ impl Look {
     }
 }
 
-fn code<T: std::fmt::Debug>(result: Result<T, IoError>) -> &'static str {
+fn code<T: std::fmt::Debug>(result: Result<T, TargetError>) -> &'static str {
     match result {
-        Err(IoError::Refused { code, .. }) => code,
+        Err(TargetError::Refused { code, .. }) => code,
         other => panic!("expected a refusal, got {other:?}"),
     }
 }
 
-fn words<T: std::fmt::Debug>(result: Result<T, IoError>) -> String {
+fn words<T: std::fmt::Debug>(result: Result<T, TargetError>) -> String {
     result.unwrap_err().to_string()
 }
 
@@ -289,7 +289,7 @@ fn a_node_that_became_a_link_is_not_followed() {
     fs::remove_file(&node).unwrap();
     symlink(&other.node, &node).unwrap();
     let refused = look.claim();
-    assert!(matches!(refused, Err(IoError::Device { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(TargetError::Device { .. })), "{refused:?}");
 }
 
 #[test]
@@ -405,8 +405,8 @@ fn a_covered_table_refuses_at_every_look() {
     held.require_unused().unwrap();
     must("mount", &["--bind", "/dev/null", "/proc/locks"]);
     let _uncover = Undo::new("umount", "/proc/locks");
-    let must_refuse = |answer: Result<(), IoError>, look: &str| {
-        assert!(matches!(answer, Err(IoError::Unsupported(_))), "{look}: {answer:?}");
+    let must_refuse = |answer: Result<(), TargetError>, look: &str| {
+        assert!(matches!(answer, Err(TargetError::Unsupported(_))), "{look}: {answer:?}");
     };
     must_refuse(held.require_unused(), "after the claim");
     drop(held);
@@ -435,7 +435,7 @@ fn only_a_plain_file_that_nobody_uses_is_opened_for_contents() {
     for path in [&*fifo, &*nowhere, mistyped, Path::new("/proc/self/comm")] {
         let opened = file::open(path).map(drop);
         let _ = fs::remove_file(mistyped);
-        assert!(matches!(opened, Err(IoError::Usage(_))), "{}: {opened:?}", path.display());
+        assert!(matches!(opened, Err(TargetError::Usage(_))), "{}: {opened:?}", path.display());
     }
     assert!(!device.beside("missing").exists());
     assert_eq!(code(file::open(&device.image)), "held");
@@ -454,7 +454,7 @@ fn a_file_that_changes_at_the_last_moment_is_not_opened_for_contents() {
     };
     let new = path.clone();
     let opened = open_after(Box::new(move || fs::write(new, "somebody's").unwrap()));
-    assert!(matches!(opened, Err(IoError::Device { .. })), "a file came: {opened:?}");
+    assert!(matches!(opened, Err(TargetError::Device { .. })), "a file came: {opened:?}");
     fs::write(&other, "other").unwrap();
     let (from, to) = (other.clone(), path.clone());
     let opened = open_after(Box::new(move || fs::rename(from, to).unwrap()));
@@ -464,7 +464,7 @@ fn a_file_that_changes_at_the_last_moment_is_not_opened_for_contents() {
         fs::rename(&from, &to).unwrap();
         symlink(to, from).unwrap();
     }));
-    assert!(matches!(opened, Err(IoError::Device { .. })), "a link came: {opened:?}");
+    assert!(matches!(opened, Err(TargetError::Device { .. })), "a link came: {opened:?}");
     assert_eq!(fs::read_to_string(moved).unwrap(), "other");
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags};
-use target::{IoError, Refusal};
+use target::{Refusal, TargetError};
 
 use super::{check_replaceable, device_error, hold_others, signatures_found};
 use crate::describe::contents::{HEAD_BYTES, is_text};
@@ -31,13 +31,13 @@ pub fn uses(path: &Path, found: &Metadata) -> Vec<Refusal> {
 /// Makes sure that nobody uses the file at `path`.
 ///
 /// # Errors
-/// [`IoError::Refused`] with the code of the use; [`IoError::Unsupported`] if a table of the kernel
+/// [`TargetError::Refused`] with the code of the use; [`TargetError::Unsupported`] if a table of the kernel
 /// cannot be read.
-pub fn require_unused(path: &Path, found: &Metadata) -> Result<(), IoError> {
+pub fn require_unused(path: &Path, found: &Metadata) -> Result<(), TargetError> {
     require_id_unused(path, FileId::of(found))
 }
 
-fn require_id_unused(path: &Path, id: FileId) -> Result<(), IoError> {
+fn require_id_unused(path: &Path, id: FileId) -> Result<(), TargetError> {
     let system = System::live();
     let tables = Tables::read(&system);
     tables.require_whole()?;
@@ -48,8 +48,8 @@ fn require_id_unused(path: &Path, id: FileId) -> Result<(), IoError> {
 /// Makes sure that the tables of the kernel can be read: others may begin to use a new file, too.
 ///
 /// # Errors
-/// [`IoError::Unsupported`] with the name of a table that cannot be read.
-pub fn require_tables() -> Result<(), IoError> {
+/// [`TargetError::Unsupported`] with the name of a table that cannot be read.
+pub fn require_tables() -> Result<(), TargetError> {
     Tables::read(&System::live()).require_whole()
 }
 
@@ -68,9 +68,9 @@ impl FileClaim {
     /// it.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with the code of the use, `busy` for a lock; [`IoError::Unsupported`] if
-    /// a table of the kernel cannot be read; [`IoError::Device`] if the system fails.
-    pub fn take(file: &File, path: &Path) -> Result<Self, IoError> {
+    /// [`TargetError::Refused`] with the code of the use, `busy` for a lock; [`TargetError::Unsupported`] if
+    /// a table of the kernel cannot be read; [`TargetError::Device`] if the system fails.
+    pub fn take(file: &File, path: &Path) -> Result<Self, TargetError> {
         lock(file, &path.display().to_string())?;
         let id = FileId::of(&metadata(file, path)?);
         let system = System::live();
@@ -85,7 +85,7 @@ impl FileClaim {
     ///
     /// # Errors
     /// The errors of [`FileClaim::take`].
-    pub fn require_unused(&self) -> Result<(), IoError> {
+    pub fn require_unused(&self) -> Result<(), TargetError> {
         require_id_unused(&self.path, self.id)
     }
 }
@@ -94,11 +94,11 @@ impl FileClaim {
 /// a target of `file:` passes, except the confirmation: the content is meant to be changed.
 ///
 /// # Errors
-/// [`IoError::Usage`] for a path that cannot be such a file; otherwise those of
+/// [`TargetError::Usage`] for a path that cannot be such a file; otherwise those of
 /// [`FileClaim::take`].
-pub fn open(path: &Path) -> Result<(File, FileClaim), IoError> {
+pub fn open(path: &Path) -> Result<(File, FileClaim), TargetError> {
     let failed = |source| device_error(format!("cannot open {}", path.display()), source);
-    let usage = |what: &str| IoError::Usage(format!("{} {what}", path.display()));
+    let usage = |what: &str| TargetError::Usage(format!("{} {what}", path.display()));
     let nofollow = OFlags::NOFOLLOW.bits() as i32;
     let mut options = File::options();
     options.read(true).write(true).custom_flags(nofollow);
@@ -132,7 +132,7 @@ pub fn open(path: &Path) -> Result<(File, FileClaim), IoError> {
     super::each_check::meanwhile();
     let file = options.open(&resolved).map_err(failed)?;
     if FileId::of(&metadata(&file, &resolved)?) != FileId::of(&found) {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: "identity-changed",
             message: format!(
                 "{} was replaced while it was opened; stop whatever does that",
@@ -145,24 +145,24 @@ pub fn open(path: &Path) -> Result<(File, FileClaim), IoError> {
 }
 
 /// A mistyped device name must not become a file in the memory behind /dev.
-fn require_ordinary(resolved: &Path) -> Result<(), IoError> {
+fn require_ordinary(resolved: &Path) -> Result<(), TargetError> {
     let is_below = |root: &&str| resolved.starts_with(root);
     if resolved.starts_with("/dev/shm") || !["/dev", "/proc", "/sys"].iter().any(is_below) {
         return Ok(());
     }
-    Err(IoError::Usage(format!(
+    Err(TargetError::Usage(format!(
         "{} would be a file among devices; give a path outside /dev, /proc and /sys",
         resolved.display()
     )))
 }
 
 /// Locks the file behind a loop device, or in a layer of an overlay.
-pub(super) fn hold_backing(path: &Path, id: FileId, name: &str) -> Result<File, IoError> {
+pub(super) fn hold_backing(path: &Path, id: FileId, name: &str) -> Result<File, TargetError> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file = File::options().read(true).custom_flags(flags).open(path);
     let file = file.ok().filter(|it| it.metadata().is_ok_and(|found| FileId::of(&found) == id));
     let Some(file) = file else {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: UNREADABLE,
             message: format!(
                 "{name} cannot be opened under that name, so that nobody can tell whether others use it; run ssdlab \
@@ -182,13 +182,13 @@ pub(super) fn hold_backing(path: &Path, id: FileId, name: &str) -> Result<File, 
 
 /// Takes a lock that other runs and careful programs respect, and looks for locks on parts of the
 /// file, which may be those of processes that no table shows here.
-fn lock(file: &File, name: &str) -> Result<(), IoError> {
+fn lock(file: &File, name: &str) -> Result<(), TargetError> {
     let exclusive = FlockOperation::NonBlockingLockExclusive;
     let taken = patiently(|| rustix::fs::flock(file, exclusive).map_err(io::Error::from));
     // File systems without locks (some network mounts) are used without one.
     let is_taken = taken.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
     if is_taken || ioctl::is_range_locked(file.as_fd()) {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: "busy",
             message: format!(
                 "{name} is locked by another program, perhaps another run; wait for it or choose another file"
@@ -198,7 +198,7 @@ fn lock(file: &File, name: &str) -> Result<(), IoError> {
     Ok(())
 }
 
-fn metadata(file: &File, path: &Path) -> Result<Metadata, IoError> {
+fn metadata(file: &File, path: &Path) -> Result<Metadata, TargetError> {
     file.metadata()
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
 }
@@ -206,24 +206,24 @@ fn metadata(file: &File, path: &Path) -> Result<Metadata, IoError> {
 /// Makes sure that a file holds no recognised contents, or that they may be lost.
 ///
 /// # Errors
-/// [`IoError::Refused`] with code `signature`; [`IoError::Device`] if the file cannot be read.
+/// [`TargetError::Refused`] with code `signature`; [`TargetError::Device`] if the file cannot be read.
 pub fn require_no_contents(
     file: &File,
     path: &Path,
     erase_signatures: bool,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     if erase_signatures {
         return Ok(());
     }
     let name = path.display().to_string();
     let context = || format!("cannot look for signatures in {name}");
     let marks =
-        signatures(file).map_err(|source| IoError::Device { context: context(), source })?;
+        signatures(file).map_err(|source| TargetError::Device { context: context(), source })?;
     if marks.is_empty() { Ok(()) } else { Err(signatures_found(&name, &marks)) }
 }
 
 /// The refusal of a swap file that no path from here names.
-pub fn swap_file(path: &Path) -> IoError {
+pub fn swap_file(path: &Path) -> TargetError {
     swap_refusal(&path.display().to_string(), path).into()
 }
 
@@ -245,13 +245,13 @@ pub fn signatures(file: &File) -> io::Result<Vec<Signature>> {
 /// below /proc lead into other mount namespaces, where the same path is another file.
 ///
 /// # Errors
-/// [`IoError::Refused`] with code `other-namespace` if they do not.
-pub fn require_same(typed: &Path, resolved: &Path) -> Result<(), IoError> {
+/// [`TargetError::Refused`] with code `other-namespace` if they do not.
+pub fn require_same(typed: &Path, resolved: &Path) -> Result<(), TargetError> {
     let id = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     if id(typed) == id(resolved) {
         return Ok(());
     }
-    Err(IoError::Refused {
+    Err(TargetError::Refused {
         code: "other-namespace",
         message: format!(
             "{} leads to something that is not {} here, perhaps in another mount namespace; run \

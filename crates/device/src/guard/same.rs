@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use target::{Backing, IoError, TargetSpec};
+use target::{Backing, TargetError, TargetSpec};
 
 use super::device_at;
 use crate::describe::report::current_identity;
@@ -47,13 +47,13 @@ struct Thing {
 /// refused when it is opened.
 ///
 /// # Errors
-/// [`IoError::Refused`] with code `same-target`.
-pub fn check_apart(specs: &[TargetSpec]) -> Result<(), IoError> {
+/// [`TargetError::Refused`] with code `same-target`.
+pub fn check_apart(specs: &[TargetSpec]) -> Result<(), TargetError> {
     let things: Vec<_> = specs.iter().map(|spec| (spec, Thing::of(spec))).collect();
     for (index, (spec, thing)) in things.iter().enumerate() {
         let other = things[..index].iter().find(|(_, earlier)| earlier.overlaps(thing));
         if let Some((other, _)) = other {
-            return Err(IoError::Refused {
+            return Err(TargetError::Refused {
                 code: "same-target",
                 message: format!(
                     "{other} and {spec} are the same thing, or one is a part of the other: a run on one \
@@ -140,7 +140,7 @@ mod tests {
     fn refused(targets: &[String]) -> bool {
         let specs: Vec<TargetSpec> = targets.iter().map(|text| text.parse().unwrap()).collect();
         match check_apart(&specs) {
-            Err(IoError::Refused { code, message }) => {
+            Err(TargetError::Refused { code, message }) => {
                 assert!(
                     message.contains(&targets[0]) && message.contains(&targets[1]),
                     "{message}"

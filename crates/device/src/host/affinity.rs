@@ -1,7 +1,7 @@
 //! The processors that a thread may run on.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use target::IoError;
+use target::TargetError;
 
 /// The processors that the calling thread may run on now, by number.
 #[must_use]
@@ -13,11 +13,11 @@ pub fn allowed_cpus() -> Vec<usize> {
 /// Keeps the calling thread on one processor from now on.
 ///
 /// # Errors
-/// [`IoError::Device`] if the system refuses, for instance because a container may not use it.
-pub fn pin_to(cpu: usize) -> Result<(), IoError> {
+/// [`TargetError::Device`] if the system refuses, for instance because a container may not use it.
+pub fn pin_to(cpu: usize) -> Result<(), TargetError> {
     let mut only = CpuSet::new();
     only.set(cpu);
-    sched_setaffinity(None, &only).map_err(|errno| IoError::Device {
+    sched_setaffinity(None, &only).map_err(|errno| TargetError::Device {
         context: format!("cannot keep a thread on processor {cpu}"),
         source: errno.into(),
     })

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use target::IoError;
+use target::TargetError;
 
 use super::patience::patiently;
 
@@ -33,9 +33,13 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Writes the settings found to the file `name` and makes it durable.
-    pub(crate) fn write(dir: &Path, name: &str, entry: &impl Serialize) -> Result<Self, IoError> {
+    pub(crate) fn write(
+        dir: &Path,
+        name: &str,
+        entry: &impl Serialize,
+    ) -> Result<Self, TargetError> {
         let path = dir.join(name);
-        write(dir, &path, entry).map_err(|source| IoError::Device {
+        write(dir, &path, entry).map_err(|source| TargetError::Device {
             context: format!(
                 "cannot note in {} what is to be put back, so nothing is switched",
                 path.display()

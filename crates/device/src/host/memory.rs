@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use base::Bytes;
-use target::IoError;
+use target::TargetError;
 
 /// Memory that this program may still take: the memory that the kernel calls available, limited to
 /// the remainder of each control group and of the limits of the process (`ulimit -v`, `ulimit -d`),
@@ -18,8 +18,8 @@ pub fn available_bytes() -> Option<u64> {
 /// Refuses `what`, which takes `needed_bytes`, if less is available.
 ///
 /// # Errors
-/// [`IoError::Unsupported`] with both figures and the way out.
-pub fn check(what: &str, needed_bytes: u64) -> Result<(), IoError> {
+/// [`TargetError::Unsupported`] with both figures and the way out.
+pub fn check(what: &str, needed_bytes: u64) -> Result<(), TargetError> {
     check_against(what, needed_bytes, available_bytes())
 }
 
@@ -31,10 +31,10 @@ pub fn check_against(
     what: &str,
     needed_bytes: u64,
     available_bytes: Option<u64>,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     match available_bytes {
         Some(available_bytes) if needed_bytes > available_bytes => {
-            Err(IoError::Unsupported(too_large(what, needed_bytes, available_bytes)))
+            Err(TargetError::Unsupported(too_large(what, needed_bytes, available_bytes)))
         }
         _ => Ok(()),
     }
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_both_figures_and_the_way_out() {
         check("sim:ideal", 0).unwrap();
-        let Err(IoError::Unsupported(message)) = check("sim:x", u64::MAX) else { panic!() };
+        let Err(TargetError::Unsupported(message)) = check("sim:x", u64::MAX) else { panic!() };
         assert!(message.contains("sim:x") && message.contains("18446744.1 TB"), "{message}");
         assert!(message.contains("are available") && message.contains("scale=1/64"), "{message}");
     }

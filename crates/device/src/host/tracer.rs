@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use target::IoError;
+use target::TargetError;
 
 use crate::host::journal::{self, Journal};
 use crate::host::shell::quoted_path;
@@ -71,10 +71,10 @@ struct Place {
 
 impl Place {
     /// The directories on this machine.
-    fn live() -> Result<Self, IoError> {
+    fn live() -> Result<Self, TargetError> {
         let found = TRACEFS.iter().map(Path::new).find(|dir| dir.join("current_tracer").exists());
         let Some(tracefs) = found else {
-            return Err(IoError::Unsupported(
+            return Err(TargetError::Unsupported(
                 "the kernel's tracefs is not to be seen; recording needs root and: mount -t tracefs nodev \
                  /sys/kernel/tracing"
                     .to_owned(),
@@ -94,8 +94,8 @@ impl Place {
     }
 
     /// The current settings.
-    fn look(&self, device: &str) -> Result<Found, IoError> {
-        let setting = |(name, _): (&str, &str)| -> Result<_, IoError> {
+    fn look(&self, device: &str) -> Result<Found, TargetError> {
+        let setting = |(name, _): (&str, &str)| -> Result<_, TargetError> {
             // `7 (expanded: 1408)` is how an unused buffer tells its size.
             let held = read(&self.tracefs.join(name))?;
             let word = held.split_whitespace().next().unwrap_or_default();
@@ -107,7 +107,7 @@ impl Place {
 
     /// Restores all settings, the last change first. If somebody else has selected a tracer since,
     /// the settings are theirs.
-    fn put_back(&self, found: &Found) -> Result<(), IoError> {
+    fn put_back(&self, found: &Found) -> Result<(), TargetError> {
         let enable = self.enable(&found.device);
         let is_same = enable.exists() && self.sequence(&found.device) == found.sequence;
         if is_same && read(&enable)? != "0" {
@@ -125,7 +125,7 @@ impl Place {
             .try_for_each(|(path, value)| write(&path, value))
     }
 
-    fn restore_left_behind(&self) -> Vec<Result<String, IoError>> {
+    fn restore_left_behind(&self) -> Vec<Result<String, TargetError>> {
         let put_back = |(found, journal): (Found, Journal)| {
             self.put_back(&found)?;
             journal.remove();
@@ -139,7 +139,7 @@ impl Place {
 /// [`crate::rest::restore_left_behind`]; returns nothing if there is none. A recording that is
 /// still alive is left alone.
 #[must_use]
-pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
+pub fn restore_left_behind() -> Vec<Result<String, TargetError>> {
     if !Path::new(journal::DIR).join(JOURNAL_NAME).exists() {
         return Vec::new();
     }
@@ -168,16 +168,18 @@ impl BlockTracer {
     /// Starts recording the events on `device`, for `duration` or until `stop`.
     ///
     /// # Errors
-    /// [`IoError::Usage`] if it is no block device, [`IoError::Unsupported`] if this kernel or user
-    /// cannot trace, [`IoError::Refused`] if somebody else is tracing.
+    /// [`TargetError::Usage`] if it is no block device, [`TargetError::Unsupported`] if this kernel or user
+    /// cannot trace, [`TargetError::Refused`] if somebody else is tracing.
     pub fn start(
         device: &Path,
         duration: Option<Duration>,
         stop: Arc<AtomicBool>,
-    ) -> Result<Self, IoError> {
+    ) -> Result<Self, TargetError> {
         let number = DeviceNumber::of_block_node(device).ok_or_else(|| {
             let name = device.display();
-            IoError::Usage(format!("`{name}` is no block device; name one such as /dev/nvme0n1"))
+            TargetError::Usage(format!(
+                "`{name}` is no block device; name one such as /dev/nvme0n1"
+            ))
         })?;
         let until = duration.map(|duration| Instant::now() + duration);
         Self::start_at(Place::live()?, &number.to_string(), until, stop)
@@ -188,7 +190,7 @@ impl BlockTracer {
         device: &str,
         until: Option<Instant>,
         stop: Arc<AtomicBool>,
-    ) -> Result<Self, IoError> {
+    ) -> Result<Self, TargetError> {
         require_block_tracer(&place, device)?;
         let found = place.look(device)?;
         let journal = Journal::write(&place.journals, JOURNAL_NAME, &found)?;
@@ -279,17 +281,17 @@ impl Drop for BlockTracer {
 }
 
 /// Makes sure that this kernel can trace the device, and that nobody traces anything now.
-fn require_block_tracer(place: &Place, device: &str) -> Result<(), IoError> {
+fn require_block_tracer(place: &Place, device: &str) -> Result<(), TargetError> {
     let tracers = read(&place.tracefs.join("available_tracers"))?;
     let has_tracer = tracers.split_whitespace().any(|tracer| tracer == BLOCK_TRACER);
     if !has_tracer || !place.enable(device).exists() {
         let text = "this kernel has no block tracer (CONFIG_BLK_DEV_IO_TRACE)";
-        return Err(IoError::Unsupported(text.to_owned()));
+        return Err(TargetError::Unsupported(text.to_owned()));
     }
     let selector = place.tracefs.join("current_tracer");
     let selected = read(&selector)?;
     if selected != NO_TRACER {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: "tracer-in-use",
             message: format!(
                 "the kernel's tracer is in use ({selected}); end that first: echo nop > {}",
@@ -300,26 +302,26 @@ fn require_block_tracer(place: &Place, device: &str) -> Result<(), IoError> {
     Ok(())
 }
 
-fn open_pipe(tracefs: &Path) -> Result<File, IoError> {
+fn open_pipe(tracefs: &Path) -> Result<File, TargetError> {
     let path = tracefs.join("trace_pipe");
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(nonblock).open(&path);
     opened.map_err(failed("opened", &path))
 }
 
-fn failed<'a>(verb: &'a str, path: &'a Path) -> impl Fn(std::io::Error) -> IoError + 'a {
-    move |source| IoError::Device {
+fn failed<'a>(verb: &'a str, path: &'a Path) -> impl Fn(std::io::Error) -> TargetError + 'a {
+    move |source| TargetError::Device {
         context: format!("{} could not be {verb}", path.display()),
         source,
     }
 }
 
-fn read(path: &Path) -> Result<String, IoError> {
+fn read(path: &Path) -> Result<String, TargetError> {
     let text = fs::read_to_string(path).map_err(failed("read", path))?;
     Ok(text.trim().to_owned())
 }
 
-fn write(path: &Path, value: &str) -> Result<(), IoError> {
+fn write(path: &Path, value: &str) -> Result<(), TargetError> {
     fs::write(path, value).map_err(failed("written", path))
 }
 
@@ -388,7 +390,7 @@ mod tests {
             [a, b, c, d, read(&self.place.enable(DEVICE)).unwrap()]
         }
 
-        fn start(&self) -> Result<BlockTracer, IoError> {
+        fn start(&self) -> Result<BlockTracer, TargetError> {
             let stop = Arc::new(AtomicBool::new(false));
             BlockTracer::start_at(self.place.clone(), DEVICE, None, stop)
         }

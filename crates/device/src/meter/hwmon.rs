@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use target::IoError;
+use target::TargetError;
 
 use super::{Faults, HwmonSpec, Meter, Reading, believable_uw, now_ns};
 
@@ -33,11 +33,11 @@ pub(super) struct Hwmon {
 }
 
 impl Hwmon {
-    pub(super) fn open(spec: &HwmonSpec) -> Result<Self, IoError> {
+    pub(super) fn open(spec: &HwmonSpec) -> Result<Self, TargetError> {
         Self::open_in(Path::new(CLASS), spec)
     }
 
-    fn open_in(class: &Path, spec: &HwmonSpec) -> Result<Self, IoError> {
+    fn open_in(class: &Path, spec: &HwmonSpec) -> Result<Self, TargetError> {
         let dir = find(class, &spec.name)?;
         let attribute = |kind: &str| dir.join(format!("{kind}{}_input", spec.channel));
         let (power, voltage) = (attribute("power"), attribute("in"));
@@ -47,7 +47,7 @@ impl Hwmon {
         } else if voltage.exists() && current.exists() {
             (Input::Product { voltage, current }, "voltage times current")
         } else {
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "{} has neither {} nor {} and {}; choose another input with ?channel=N",
                 dir.display(),
                 name(&power),
@@ -59,20 +59,21 @@ impl Hwmon {
         let interval = Duration::from_nanos(spec.interval.0);
         let meter = Self { described, input, interval, faults: Faults::default() };
         meter.power_uw().map_err(|error| match error {
-            IoError::Device { context, source } => {
-                IoError::Device { context: format!("the meter does not answer: {context}"), source }
-            }
+            TargetError::Device { context, source } => TargetError::Device {
+                context: format!("the meter does not answer: {context}"),
+                source,
+            },
             other => other,
         })?;
         Ok(meter)
     }
 
-    fn power_uw(&self) -> Result<i64, IoError> {
+    fn power_uw(&self) -> Result<i64, TargetError> {
         let power_w = match &self.input {
             Input::Power(power) => number(power)? / 1e6,
             Input::Product { voltage, current } => number(voltage)? / 1e3 * number(current)? / 1e3,
         };
-        believable_uw(power_w).ok_or_else(|| IoError::Device {
+        believable_uw(power_w).ok_or_else(|| TargetError::Device {
             context: format!("{power_w} W is no power of a drive"),
             source: std::io::ErrorKind::InvalidData.into(),
         })
@@ -84,7 +85,7 @@ impl Meter for Hwmon {
         self.described.clone()
     }
 
-    fn read(&mut self, patience: Duration, out: &mut Vec<Reading>) -> Result<(), IoError> {
+    fn read(&mut self, patience: Duration, out: &mut Vec<Reading>) -> Result<(), TargetError> {
         std::thread::sleep(self.interval.min(patience));
         let before_ns = now_ns();
         match self.power_uw() {
@@ -107,7 +108,7 @@ fn name(path: &Path) -> String {
 }
 
 /// The directory of the sensor with this name, or of this number.
-fn find(class: &Path, wanted: &str) -> Result<PathBuf, IoError> {
+fn find(class: &Path, wanted: &str) -> Result<PathBuf, TargetError> {
     let entries = fs::read_dir(class).into_iter().flatten().flatten();
     let mut sensors: Vec<(String, PathBuf)> = entries
         .map(|entry| {
@@ -120,14 +121,14 @@ fn find(class: &Path, wanted: &str) -> Result<PathBuf, IoError> {
     let found: Vec<_> = sensors.iter().filter(fits).collect();
     match found.as_slice() {
         [(_, dir)] => Ok(dir.clone()),
-        [] => Err(IoError::Usage(format!(
+        [] => Err(TargetError::Usage(format!(
             "there is no sensor `{wanted}` in {}; {}",
             class.display(),
             known(&sensors)
         ))),
         several => {
             let numbers: Vec<_> = several.iter().map(|(_, dir)| name(dir)).collect();
-            Err(IoError::Usage(format!(
+            Err(TargetError::Usage(format!(
                 "several sensors are called `{wanted}`; name one by its number: {}",
                 numbers.join(", ")
             )))
@@ -144,13 +145,13 @@ fn known(sensors: &[(String, PathBuf)]) -> String {
     format!("known are {}", names.join(", "))
 }
 
-fn number(path: &Path) -> Result<f64, IoError> {
+fn number(path: &Path) -> Result<f64, TargetError> {
     let failed =
-        |source| IoError::Device { context: format!("cannot read {}", path.display()), source };
+        |source| TargetError::Device { context: format!("cannot read {}", path.display()), source };
     let text = fs::read_to_string(path).map_err(failed)?;
     // Attributes are whole numbers; a float holds all that a sensor could mean.
     let parsed = text.trim().parse::<i64>();
-    parsed.map(|number| number as f64).map_err(|_| IoError::Device {
+    parsed.map(|number| number as f64).map_err(|_| TargetError::Device {
         context: format!("{} says `{}`", path.display(), text.trim().escape_debug()),
         source: std::io::ErrorKind::InvalidData.into(),
     })
@@ -182,7 +183,7 @@ mod tests {
         HwmonSpec { name: name.to_owned(), channel, interval: Nanos(1_000_000) }
     }
 
-    fn read(class: &Path, spec: &HwmonSpec) -> Result<i64, IoError> {
+    fn read(class: &Path, spec: &HwmonSpec) -> Result<i64, TargetError> {
         let mut meter = Hwmon::open_in(class, spec)?;
         let (before_ns, mut out) = (now_ns(), Vec::new());
         meter.read(Duration::from_millis(100), &mut out)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use base::Nanos;
-use target::IoError;
+use target::TargetError;
 use target::spec::parse_settings;
 
 const EXPECTED: &str = "hwmon:NAME or stream:PATH";
@@ -69,10 +69,11 @@ impl StreamClock {
 }
 
 impl FromStr for MeterSpec {
-    type Err = IoError;
+    type Err = TargetError;
 
-    fn from_str(text: &str) -> Result<Self, IoError> {
-        let usage = |what: &str| IoError::Usage(format!("`{text}` {what}; expected {EXPECTED}"));
+    fn from_str(text: &str) -> Result<Self, TargetError> {
+        let usage =
+            |what: &str| TargetError::Usage(format!("`{text}` {what}; expected {EXPECTED}"));
         let (kind, rest) = text.split_once(':').ok_or_else(|| usage("is no meter"))?;
         let (name, query) = rest.rsplit_once('?').unwrap_or((rest, ""));
         if name.is_empty() {
@@ -87,7 +88,7 @@ impl FromStr for MeterSpec {
     }
 }
 
-fn hwmon(text: &str, name: &str, settings: &[(String, String)]) -> Result<HwmonSpec, IoError> {
+fn hwmon(text: &str, name: &str, settings: &[(String, String)]) -> Result<HwmonSpec, TargetError> {
     let mut spec = HwmonSpec { name: name.to_owned(), channel: 1, interval: INTERVAL };
     for (key, value) in settings {
         match key.as_str() {
@@ -99,7 +100,11 @@ fn hwmon(text: &str, name: &str, settings: &[(String, String)]) -> Result<HwmonS
     Ok(spec)
 }
 
-fn stream(text: &str, name: &str, settings: &[(String, String)]) -> Result<StreamSpec, IoError> {
+fn stream(
+    text: &str,
+    name: &str,
+    settings: &[(String, String)],
+) -> Result<StreamSpec, TargetError> {
     let mut spec = StreamSpec { path: name.into(), clock: None, offset_ns: 0, baud: None };
     for (key, value) in settings {
         match key.as_str() {
@@ -112,32 +117,32 @@ fn stream(text: &str, name: &str, settings: &[(String, String)]) -> Result<Strea
     Ok(spec)
 }
 
-fn unknown(text: &str, key: &str, known: &str) -> IoError {
-    IoError::Usage(format!("`{key}` in `{text}` is no setting of this meter; it has {known}"))
+fn unknown(text: &str, key: &str, known: &str) -> TargetError {
+    TargetError::Usage(format!("`{key}` in `{text}` is no setting of this meter; it has {known}"))
 }
 
-fn wrong(text: &str, key: &str, value: &str, expected: &str) -> IoError {
-    IoError::Usage(format!("{key}={value} in `{text}` cannot be used; expected {expected}"))
+fn wrong(text: &str, key: &str, value: &str, expected: &str) -> TargetError {
+    TargetError::Usage(format!("{key}={value} in `{text}` cannot be used; expected {expected}"))
 }
 
-fn number(text: &str, key: &str, value: &str) -> Result<u32, IoError> {
+fn number(text: &str, key: &str, value: &str) -> Result<u32, TargetError> {
     value.parse().map_err(|_| wrong(text, key, value, "a whole number"))
 }
 
-fn clock(text: &str, value: &str) -> Result<StreamClock, IoError> {
+fn clock(text: &str, value: &str) -> Result<StreamClock, TargetError> {
     let found = StreamClock::ALL.into_iter().find(|(_, name)| *name == value);
     found
         .map(|(clock, _)| clock)
         .ok_or_else(|| wrong(text, "clock", value, "arrival, meter or unix"))
 }
 
-fn interval(text: &str, value: &str) -> Result<Nanos, IoError> {
+fn interval(text: &str, value: &str) -> Result<Nanos, TargetError> {
     const RANGE: std::ops::RangeInclusive<Nanos> = Nanos(1_000_000)..=Nanos::SECOND;
     let parsed = value.parse().ok().filter(|interval| RANGE.contains(interval));
     parsed.ok_or_else(|| wrong(text, "interval", value, "1ms to 1s"))
 }
 
-fn offset_ns(text: &str, value: &str) -> Result<i64, IoError> {
+fn offset_ns(text: &str, value: &str) -> Result<i64, TargetError> {
     let (sign, digits) = value.strip_prefix('-').map_or((1, value), |digits| (-1, digits));
     let parsed = digits.parse::<Nanos>().ok().and_then(|offset| i64::try_from(offset.0).ok());
     let parsed = parsed.map(|offset| sign * offset);

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr};
-use target::IoError;
+use target::TargetError;
 
 use super::line::{Line, Lines};
 use super::{Faults, Meter, Reading, StreamClock, StreamSpec, now_ns};
@@ -84,9 +84,9 @@ impl Clock {
 }
 
 impl Stream {
-    pub(super) fn open(spec: &StreamSpec) -> Result<Self, IoError> {
+    pub(super) fn open(spec: &StreamSpec) -> Result<Self, TargetError> {
         let path = &spec.path;
-        let failed = |source| IoError::Device {
+        let failed = |source| TargetError::Device {
             context: format!("cannot open the meter's stream {}", path.display()),
             source,
         };
@@ -96,7 +96,7 @@ impl Stream {
         let kind = file.metadata().map_err(failed)?.file_type();
         if kind.is_dir() || kind.is_block_device() {
             let what = if kind.is_dir() { "a directory" } else { "a block device" };
-            return Err(IoError::Usage(format!(
+            return Err(TargetError::Usage(format!(
                 "--meter stream:{} is {what}; expected a file, a pipe or a serial port",
                 path.display()
             )));
@@ -216,10 +216,10 @@ impl Meter for Stream {
         format!("stream, times by: {clock}{offset}")
     }
 
-    fn read(&mut self, patience: Duration, out: &mut Vec<Reading>) -> Result<(), IoError> {
+    fn read(&mut self, patience: Duration, out: &mut Vec<Reading>) -> Result<(), TargetError> {
         self.wait(patience);
         let mut chunk = [0; CHUNK_BYTES];
-        let read = self.take(&mut chunk).map_err(|source| IoError::Device {
+        let read = self.take(&mut chunk).map_err(|source| TargetError::Device {
             context: format!("the meter's stream {} is gone", self.spec.path.display()),
             source,
         })?;
@@ -241,19 +241,21 @@ fn is_for_now(error: &std::io::Error) -> bool {
 }
 
 /// Makes a serial port deliver bytes as they come, at the requested speed. Other files stay unchanged.
-fn prepare_port(file: &File, spec: &StreamSpec) -> Result<(), IoError> {
+fn prepare_port(file: &File, spec: &StreamSpec) -> Result<(), TargetError> {
     let name = spec.path.display();
     let Ok(mut settings) = tcgetattr(file.as_fd()) else {
         return match spec.baud {
             None => Ok(()),
-            Some(_) => Err(IoError::Usage(format!("{name} is no serial port; leave ?baud= away"))),
+            Some(_) => {
+                Err(TargetError::Usage(format!("{name} is no serial port; leave ?baud= away")))
+            }
         };
     };
     settings.make_raw();
     set_speed(&mut settings, spec.baud)
         .and_then(|()| tcsetattr(file.as_fd(), OptionalActions::Now, &settings))
         .and_then(|()| tcflush(file.as_fd(), QueueSelector::IFlush))
-        .map_err(|errno| IoError::Device {
+        .map_err(|errno| TargetError::Device {
             context: format!("cannot set up the serial port {name}"),
             source: errno.into(),
         })
@@ -402,7 +404,7 @@ mod tests {
         let error = Stream::open(&spec(dir.path())).expect_err("a directory").to_string();
         assert!(error.contains("is a directory"), "{error}");
         let error = Stream::open(&spec(&dir.path().join("none"))).expect_err("nothing");
-        assert!(matches!(error, IoError::Device { .. }), "{error}");
+        assert!(matches!(error, TargetError::Device { .. }), "{error}");
         let (_dir, path) = written(b"1\n");
         let with_speed = StreamSpec { baud: Some(9_600), ..spec(&path) };
         let error = Stream::open(&with_speed).expect_err("a file").to_string();

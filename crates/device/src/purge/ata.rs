@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
-use target::IoError;
 use target::PurgeMethod;
+use target::TargetError;
 
 use super::waiter::told_why_not;
 use super::{PurgeOption, Waiter};
@@ -17,7 +17,11 @@ pub(super) fn options(file: &File, name: &str) -> Vec<PurgeOption> {
     vec![PurgeOption::new(PurgeMethod::AtaSecurityErase, obstacle)]
 }
 
-pub(super) fn security_erase(file: &File, name: &str, waiter: &dyn Waiter) -> Result<(), IoError> {
+pub(super) fn security_erase(
+    file: &File,
+    name: &str,
+    waiter: &dyn Waiter,
+) -> Result<(), TargetError> {
     let words = format!(
         "{name} is erasing itself and cannot stop; waiting for its end. If ssdlab is killed now, leave the \
          drive its power until it answers again; should it then be locked: hdparm --security-disable {} {name}",

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::thread::sleep;
 use std::time::Duration;
 
-use target::IoError;
 use target::PurgeMethod;
+use target::TargetError;
 
 use super::waiter::told_why_not;
 use super::{PurgeOption, Waiter};
@@ -55,7 +55,7 @@ pub(super) fn purge(
     file: &File,
     name: &str,
     waiter: &dyn Waiter,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     let controller = Controller::new(file, name);
     match method {
         PurgeMethod::NvmeFormatCrypto => format(&controller, name, FormatErase::Crypto, waiter),
@@ -66,7 +66,7 @@ pub(super) fn purge(
         PurgeMethod::NvmeSanitizeCrypto => {
             sanitize(&controller, name, SanitizeAction::Crypto, waiter)
         }
-        _ => Err(IoError::Unsupported(format!("{name} has no command for {}", method.name()))),
+        _ => Err(TargetError::Unsupported(format!("{name} has no command for {}", method.name()))),
     }
 }
 
@@ -76,7 +76,7 @@ fn format(
     name: &str,
     erase: FormatErase,
     waiter: &dyn Waiter,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     let namespace_id = controller.namespace_id()?;
     let layout = controller.identify_namespace(namespace_id)?.format;
     // There is just one namespace then; such a controller requires the number for all.
@@ -96,7 +96,7 @@ fn sanitize(
     name: &str,
     action: SanitizeAction,
     waiter: &dyn Waiter,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     const PAUSE: Duration = Duration::from_secs(1);
     controller.execute(&AdminCommand::sanitize(action))?;
     sanitized(name, PAUSE, waiter, || controller.sanitize_log())
@@ -107,13 +107,13 @@ fn sanitized(
     name: &str,
     pause: Duration,
     waiter: &dyn Waiter,
-    mut log: impl FnMut() -> Result<SanitizeLog, IoError>,
-) -> Result<(), IoError> {
+    mut log: impl FnMut() -> Result<SanitizeLog, TargetError>,
+) -> Result<(), TargetError> {
     loop {
         let log = log()?;
         match log.state {
             SanitizeState::InProgress if waiter.wants_to_stop() => {
-                return Err(IoError::Interrupted(format!(
+                return Err(TargetError::Interrupted(format!(
                     "stopped waiting for NVMe Sanitize with {:.0}% done: it cannot be stopped, not even by \
                      taking the power away; {name} takes no reads and writes until `nvme sanitize-log \
                      {name}` says that it is over",
@@ -123,7 +123,7 @@ fn sanitized(
             SanitizeState::InProgress => sleep(pause),
             SanitizeState::Completed => return Ok(()),
             other => {
-                return Err(IoError::Device {
+                return Err(TargetError::Device {
                     context: "NVMe Sanitize did not complete".to_owned(),
                     source: std::io::Error::other(format!("its log says: {other:?}")),
                 });
@@ -169,7 +169,7 @@ mod tests {
             assert!(reason.contains("all 2 namespaces"), "{reason}");
         }
     }
-    fn wait(waiter: &dyn Waiter, states: &[SanitizeState]) -> Result<(), IoError> {
+    fn wait(waiter: &dyn Waiter, states: &[SanitizeState]) -> Result<(), TargetError> {
         let mut states = states.iter();
         sanitized("/dev/nvme0n1", Duration::ZERO, waiter, || {
             let state = *states.next().expect("nobody looks on after the end");
@@ -183,14 +183,14 @@ mod tests {
         let patient = &target::Patient;
         assert!(wait(patient, &[InProgress, InProgress, Completed]).is_ok());
         let error = wait(patient, &[InProgress, Failed]).unwrap_err();
-        assert!(matches!(error, IoError::Device { .. }), "{error}");
+        assert!(matches!(error, TargetError::Device { .. }), "{error}");
     }
 
     #[test]
     fn who_stops_waiting_for_a_sanitize_hears_that_it_goes_on() {
         let waiter = Impatient::after(1);
         let looks = [SanitizeState::InProgress; 2];
-        let Err(IoError::Interrupted(words)) = wait(&waiter, &looks) else {
+        let Err(TargetError::Interrupted(words)) = wait(&waiter, &looks) else {
             panic!("it waited on")
         };
         assert!(

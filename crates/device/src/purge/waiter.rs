@@ -4,15 +4,15 @@
 use std::thread;
 use std::time::Duration;
 
-use target::IoError;
+use target::TargetError;
 use target::purge::Waiter;
 
 /// Runs a command that nobody can stop; a waiter that asks for a stop gets `words`, once.
 pub(super) fn told_why_not<T: Send>(
     waiter: &dyn Waiter,
     words: &str,
-    command: impl FnOnce() -> Result<T, IoError> + Send,
-) -> Result<T, IoError> {
+    command: impl FnOnce() -> Result<T, TargetError> + Send,
+) -> Result<T, TargetError> {
     const LOOK_EVERY: Duration = Duration::from_millis(20);
     thread::scope(|scope| {
         let command = scope.spawn(command);
@@ -86,7 +86,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_failure_of_the_command_comes_through() {
-        let failed = || Err::<(), _>(IoError::Unsupported("no".to_owned()));
+        let failed = || Err::<(), _>(TargetError::Unsupported("no".to_owned()));
         let waiter = Impatient::after(u32::MAX);
         let error = told_why_not(&waiter, "", failed).expect_err("the command's own failure");
         assert_eq!(error.to_string(), "no");

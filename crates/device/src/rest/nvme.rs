@@ -8,7 +8,7 @@
 use std::fs::File;
 
 use serde::{Deserialize, Serialize};
-use target::IoError;
+use target::TargetError;
 
 use crate::nvme::Controller;
 use crate::nvme::identify::IdentifyController;
@@ -49,7 +49,7 @@ pub(super) fn can_rest(file: &File, name: &str) -> bool {
     Controller::new(file, name).identify().is_ok_and(|id| deepest(&id).is_some())
 }
 
-pub(super) fn look(file: &File, name: &str) -> Result<Found, IoError> {
+pub(super) fn look(file: &File, name: &str) -> Result<Found, TargetError> {
     let controller = Controller::new(file, name);
     let autonomous = if controller.identify()?.autonomous_power {
         let (enabled, table) = controller.autonomous_power()?;
@@ -62,7 +62,7 @@ pub(super) fn look(file: &File, name: &str) -> Result<Found, IoError> {
 }
 
 /// Puts the controller to rest, or keeps it awake.
-pub(super) fn switch(file: &File, name: &str, allowed: bool) -> Result<String, IoError> {
+pub(super) fn switch(file: &File, name: &str, allowed: bool) -> Result<String, TargetError> {
     let controller = Controller::new(file, name);
     let id = controller.identify()?;
     let deepest = deepest(&id).filter(|_| allowed);
@@ -76,7 +76,7 @@ pub(super) fn switch(file: &File, name: &str, allowed: bool) -> Result<String, I
     Ok(format!("power state {state}, for which the drive says {power_mw} mW at most"))
 }
 
-pub(super) fn restore(file: &File, name: &str, found: &Found) -> Result<(), IoError> {
+pub(super) fn restore(file: &File, name: &str, found: &Found) -> Result<(), TargetError> {
     let controller = Controller::new(file, name);
     controller.set_power_state(found.state)?;
     match &found.autonomous {

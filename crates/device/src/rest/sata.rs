@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use target::IoError;
+use target::TargetError;
 
 use crate::host::sysfs::{Device, System};
 
@@ -33,12 +33,12 @@ impl Found {
 
     /// The attribute. A journal may contain any text, so the name must be that of a port and
     /// nothing else.
-    fn file(&self, system: &System) -> Result<PathBuf, IoError> {
+    fn file(&self, system: &System) -> Result<PathBuf, TargetError> {
         let is_word = |text: &str| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
         let number = self.host.strip_prefix("host").and_then(|number| number.parse::<u32>().ok());
         match number.filter(|_| is_word(&self.policy)) {
             Some(number) => Ok(attribute(system, &format!("host{number}"))),
-            None => Err(IoError::Usage(format!("{self:?} is no setting of a SATA port"))),
+            None => Err(TargetError::Usage(format!("{self:?} is no setting of a SATA port"))),
         }
     }
 }
@@ -53,10 +53,10 @@ pub(super) fn policy_file(system: &System, disk: &Device) -> Option<PathBuf> {
     file.is_file().then_some(file)
 }
 
-pub(super) fn look(system: &System, disk: &Device) -> Result<Found, IoError> {
+pub(super) fn look(system: &System, disk: &Device) -> Result<Found, TargetError> {
     let host = disk.scsi_host().unwrap_or_default();
     let file = attribute(system, &host);
-    let text = fs::read_to_string(&file).map_err(|source| IoError::Device {
+    let text = fs::read_to_string(&file).map_err(|source| TargetError::Device {
         context: format!("cannot read {}", file.display()),
         source,
     })?;
@@ -64,7 +64,7 @@ pub(super) fn look(system: &System, disk: &Device) -> Result<Found, IoError> {
 }
 
 /// Lets the link rest or keeps it awake; the first policy that the kernel takes.
-pub(super) fn switch(system: &System, found: &Found, allowed: bool) -> Result<String, IoError> {
+pub(super) fn switch(system: &System, found: &Found, allowed: bool) -> Result<String, TargetError> {
     let file = found.file(system)?;
     let policies = if allowed { REST.as_slice() } else { &AWAKE };
     let mut refused = None;
@@ -79,16 +79,16 @@ pub(super) fn switch(system: &System, found: &Found, allowed: bool) -> Result<St
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    Err(refused.unwrap_or_else(|| IoError::Unsupported(found.words())))
+    Err(refused.unwrap_or_else(|| TargetError::Unsupported(found.words())))
 }
 
-pub(super) fn restore(system: &System, found: &Found) -> Result<(), IoError> {
+pub(super) fn restore(system: &System, found: &Found) -> Result<(), TargetError> {
     write(&found.file(system)?, &found.policy)
 }
 
 /// Writes and reads back: some kernels take a policy and keep another.
-fn write(file: &PathBuf, policy: &str) -> Result<(), IoError> {
-    let failed = |source| IoError::Device {
+fn write(file: &PathBuf, policy: &str) -> Result<(), TargetError> {
+    let failed = |source| TargetError::Device {
         context: format!("cannot set {} to {policy}", file.display()),
         source,
     };

@@ -73,7 +73,7 @@ impl Machine {
         assert_eq!((self.policy().as_str(), self.journals()), ("med_power_with_dipm", 1));
     }
 
-    fn restore(&self) -> Vec<Result<String, IoError>> {
+    fn restore(&self) -> Vec<Result<String, TargetError>> {
         restore_in(&self.system, &self.journal_dir())
     }
 }

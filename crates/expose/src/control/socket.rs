@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use super::{Control, Order, OrderResult};
+use super::{Control, ControlCommand, ControlResult};
 use crate::server::ServerError;
 use crate::socket::{Address, Listener, Stream};
 
@@ -20,7 +20,7 @@ const CLIENTS_MAX: usize = 16;
 const LOOK: Duration = Duration::from_millis(50);
 /// Time for a client to take an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Shortest time between two answers of [`Order::Watch`].
+/// Shortest time between two answers of [`ControlCommand::Watch`].
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
 
 /// A control at its socket.
@@ -131,10 +131,10 @@ pub fn serve_lines(
             continue;
         }
         match serde_json::from_slice(&line) {
-            Ok(Order::Watch { interval_ms, count }) => {
+            Ok(ControlCommand::Watch { interval_ms, count }) => {
                 watch(control, interval_ms, count, out, stop)?;
             }
-            Ok(order) => write_answer(out, control.obey(order))?,
+            Ok(command) => write_answer(out, control.obey(command))?,
             Err(error) => write_answer(out, Err(error.to_string()))?,
         }
     }
@@ -151,7 +151,7 @@ fn watch(
     let mut next = Instant::now();
     let mut left = count.unwrap_or(u64::MAX);
     while left > 0 && !stop.load(Ordering::Relaxed) {
-        write_answer(out, control.obey(Order::Status))?;
+        write_answer(out, control.obey(ControlCommand::Status))?;
         left -= 1;
         next = next.checked_add(interval).unwrap_or(next);
         while left > 0 && Instant::now() < next && !stop.load(Ordering::Relaxed) {
@@ -161,7 +161,7 @@ fn watch(
     Ok(())
 }
 
-fn write_answer(out: &mut impl Write, outcome: OrderResult) -> io::Result<()> {
+fn write_answer(out: &mut impl Write, outcome: ControlResult) -> io::Result<()> {
     let answer = outcome.map_or_else(
         |error| {
             Map::from_iter([("ok".to_owned(), false.into()), ("error".to_owned(), error.into())])

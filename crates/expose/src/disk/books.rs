@@ -9,14 +9,17 @@ use serde::{Deserialize, Serialize};
 /// Length of a row of telemetry.
 const ROW_NS: u64 = Nanos::SECOND.0;
 
-/// Somebody who follows the requests of a disk.
-pub trait Observer: Send {
+/// An event of a disk, for somebody who follows it.
+#[derive(Clone, Copy, Debug)]
+pub enum DiskEvent<'a> {
     /// A request has ended; as a command of its kind.
-    fn ended(&mut self, op: &Op, end: &Completion);
-
+    Request(&'a Op, &'a Completion),
     /// A second of the drive's clock has passed, with this work in it.
-    fn passed(&mut self, row: &TelemetryRow, now: Nanos);
+    Second(&'a TelemetryRow, Nanos),
 }
+
+/// Takes the events of a disk.
+pub type Follower = Box<dyn FnMut(DiskEvent<'_>) + Send>;
 
 /// Requests and bytes, in the order of [`base::OpKind::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +64,7 @@ pub struct Books {
     zero: Totals,
     marks: BTreeMap<String, Totals>,
     #[serde(skip)]
-    observer: Option<Box<dyn Observer>>,
+    follower: Option<Follower>,
     /// Totals at the begin of the present row, and its end.
     row_start: TelemetryRow,
     row_end_ns: u64,
@@ -114,22 +117,22 @@ impl Books {
     }
 
     /// Lets somebody follow from now on; rows of seconds begin now.
-    pub fn follow(&mut self, observer: Box<dyn Observer>, totals: Totals) {
+    pub fn follow(&mut self, follower: Follower, totals: Totals) {
         (self.row_start, self.row_end_ns) = (totals.telemetry, totals.now.0 + ROW_NS);
-        self.observer = Some(observer);
+        self.follower = Some(follower);
     }
 
     /// Whether the present second of a followed drive has ended by `now`.
     pub fn is_row_due(&self, now: Nanos) -> bool {
-        self.observer.is_some() && self.shown(now).0 >= self.row_end_ns
+        self.follower.is_some() && self.shown(now).0 >= self.row_end_ns
     }
 
     /// Ends the rows that are due. Those behind the first one had no work, or too little to be looked at.
     pub fn end_rows(&mut self, totals: &Totals) {
-        while self.observer.is_some() && totals.now.0 >= self.row_end_ns {
+        while self.follower.is_some() && totals.now.0 >= self.row_end_ns {
             let row = totals.telemetry.since(&self.row_start);
-            if let Some(observer) = &mut self.observer {
-                observer.passed(&row, Nanos(self.row_end_ns));
+            if let Some(follower) = &mut self.follower {
+                follower(DiskEvent::Second(&row, Nanos(self.row_end_ns)));
             }
             self.row_start = totals.telemetry;
             self.row_end_ns += ROW_NS;
@@ -153,8 +156,8 @@ impl Books {
         }
         let (submitted, done) = (self.shown(end.submitted), self.shown(end.done));
         let shown = Completion { submitted, done, ..*end };
-        if let Some(observer) = &mut self.observer {
-            observer.ended(op, &shown);
+        if let Some(follower) = &mut self.follower {
+            follower(DiskEvent::Request(op, &shown));
         }
     }
 

@@ -16,12 +16,13 @@ use device::purge;
 use device::rest::RestSwitch;
 use rustix::io::{Errno, ReadWriteFlags};
 use target::Identity;
-use target::IoError;
+use target::TargetError;
 use target::health::HealthProbe;
 use target::limits::fence;
 use target::{Limits, PurgeMethod, Rest};
 use target::{PurgeOption, Waiter};
 
+use crate::options::{EngineChoice, OpenOptions};
 use crate::overwrite::overwrite;
 use crate::ownership::Ownership;
 use crate::space::{punch_hole, reserve};
@@ -38,6 +39,9 @@ pub(crate) enum MediumKind {
 pub(crate) struct Medium {
     pub(crate) file: File,
     pub(crate) kind: MediumKind,
+    /// Whether it was named by the generic character device of an NVMe namespace, which asks for
+    /// passthrough.
+    pub(crate) is_generic: bool,
     pub(crate) capacity_bytes: u64,
     /// Position of the fence; no command reaches beyond.
     pub(crate) granted_bytes: u64,
@@ -75,7 +79,7 @@ impl Medium {
 
     /// A second handle on the open file for another thread, with a queue of its own; dropping the last one
     /// releases the device.
-    pub(crate) fn lane(&self, queue_depth: u32) -> Result<Self, IoError> {
+    pub(crate) fn worker(&self, queue_depth: u32) -> Result<Self, TargetError> {
         Ok(Self {
             limits: Limits { queue_depth_max: queue_depth, ..self.limits },
             warnings: Vec::new(),
@@ -85,8 +89,8 @@ impl Medium {
     }
 
     /// A second handle on the open file, as if newly opened.
-    pub(crate) fn again(&self) -> Result<Self, IoError> {
-        let file = self.file.try_clone().map_err(|source| IoError::Device {
+    pub(crate) fn again(&self) -> Result<Self, TargetError> {
+        let file = self.file.try_clone().map_err(|source| TargetError::Device {
             context: format!("cannot open {} once more", self.identity.name),
             source,
         })?;
@@ -99,6 +103,42 @@ impl Medium {
             ownership: Arc::clone(&self.ownership),
             first_words: Arc::default(),
             ..*self
+        })
+    }
+
+    /// A second handle for a run with these options, which may ask for less than the first.
+    pub(crate) fn for_run(&self, options: &OpenOptions) -> Result<Self, TargetError> {
+        let medium = self.again()?;
+        let writable = medium.writable && options.write;
+        let rest = match &*medium.ownership {
+            Ownership::Device(claim) if writable => RestSwitch::new(&medium.file, claim.report()),
+            _ => None,
+        };
+        let limits = Limits {
+            queue_depth_max: options.queue_depth,
+            transfer_bytes_max: options.transfer_bytes_max,
+            deallocate: medium.limits.deallocate && writable,
+            rest: rest.is_some(),
+            ..medium.limits
+        };
+        let (purge, clock) = (options.purge, MonotonicClock::start());
+        Ok(Self { limits, writable, purge, clock, rest, ..medium })
+    }
+
+    /// The engine for commands of the requested kind.
+    ///
+    /// # Errors
+    /// [`TargetError::Usage`] for an engine that sends no commands past the block layer to a generic device.
+    pub(crate) fn engine(&self, asked: EngineChoice) -> Result<EngineChoice, TargetError> {
+        if !self.is_generic {
+            return Ok(asked);
+        }
+        asked.past_the_block_layer().ok_or_else(|| {
+            TargetError::Usage(format!(
+                "{} is for commands past the block layer, which the engine {asked} does not send; name \
+                 the block device, or drop --engine",
+                self.identity.spec
+            ))
         })
     }
 
@@ -117,10 +157,10 @@ impl Medium {
     }
 
     /// Allows or denies link and drive to rest.
-    pub(crate) fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
+    pub(crate) fn set_rest(&mut self, rest: Rest) -> Result<String, TargetError> {
         match &mut self.rest {
             Some(switch) => switch.set(rest),
-            None => Err(IoError::Unsupported(format!(
+            None => Err(TargetError::Unsupported(format!(
                 "{} has no link power management and no power states that can be switched here",
                 self.identity.name
             ))),
@@ -157,15 +197,15 @@ impl Medium {
         rustix::fs::fdatasync(&self.file)
     }
 
-    pub(crate) fn flush(&self) -> Result<(), IoError> {
+    pub(crate) fn flush(&self) -> Result<(), TargetError> {
         self.flush_now().map_err(|errno| self.failed("flush", errno))
     }
 
-    pub(crate) fn deallocate(&self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+    pub(crate) fn deallocate(&self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         self.require_deallocate("deallocate a range")?;
         fence(offset_bytes, len_bytes, self.granted_bytes, self.limits.logical_block_bytes)
             .map_err(|_| {
-                IoError::Usage(format!(
+                TargetError::Usage(format!(
                     "cannot deallocate {len_bytes} bytes at {offset_bytes} of {}: expected multiples \
                      of {} bytes inside the {} bytes granted",
                     self.identity.name, self.limits.logical_block_bytes, self.granted_bytes
@@ -191,7 +231,7 @@ impl Medium {
     }
 
     /// Purges with the requested method, else with the best one.
-    pub(crate) fn purge(&self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    pub(crate) fn purge(&self, waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         self.require_writable("purge")?;
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
         let method = target::purge::choose(&self.purge_options(), self.purge, &self.identity.name)?;
@@ -207,13 +247,13 @@ impl Medium {
         Ok(method)
     }
 
-    fn deallocate_all(&self, waiter: &dyn Waiter) -> Result<(), IoError> {
+    fn deallocate_all(&self, waiter: &dyn Waiter) -> Result<(), TargetError> {
         // Some drives take seconds for a gigabyte, and nobody can stop a call of the kernel.
         const PIECE_BYTES: u64 = 16 << 30;
         let capacity_bytes = self.capacity_bytes;
         for offset_bytes in (0..capacity_bytes).step_by(PIECE_BYTES as usize) {
             if waiter.wants_to_stop() {
-                return Err(IoError::Interrupted(format!(
+                return Err(TargetError::Interrupted(format!(
                     "the deallocation of {} was stopped: its first {offset_bytes} of {capacity_bytes} bytes \
                      hold nothing, the others what they held before",
                     self.identity.name
@@ -230,22 +270,22 @@ impl Medium {
         Ok(())
     }
 
-    fn require_writable(&self, what: &str) -> Result<(), IoError> {
+    fn require_writable(&self, what: &str) -> Result<(), TargetError> {
         if self.writable {
             return Ok(());
         }
         let name = &self.identity.name;
-        Err(IoError::Refused {
+        Err(TargetError::Refused {
             code: "read-only",
             message: format!("cannot {what}: {name} was opened for reading only"),
         })
     }
 
-    fn require_deallocate(&self, what: &str) -> Result<(), IoError> {
+    fn require_deallocate(&self, what: &str) -> Result<(), TargetError> {
         self.require_writable(what)?;
         let name = &self.identity.name;
         if !self.limits.deallocate {
-            return Err(IoError::Unsupported(format!(
+            return Err(TargetError::Unsupported(format!(
                 "cannot {what}: {name} does not support deallocate ({})",
                 match self.kind {
                     MediumKind::Block => "BLKDISCARD: queue/discard_max_bytes is 0",
@@ -256,8 +296,8 @@ impl Medium {
         Ok(())
     }
 
-    fn failed(&self, what: &str, errno: Errno) -> IoError {
-        IoError::Device {
+    fn failed(&self, what: &str, errno: Errno) -> TargetError {
+        TargetError::Device {
             context: format!("cannot {what} on {}", self.identity.name),
             source: errno.into(),
         }

@@ -1,7 +1,7 @@
 //! The face of an engine: a queue of commands on an open medium.
 
 use base::{Completion, Nanos, Op};
-use target::{Clock as _, IoError};
+use target::{Clock as _, TargetError};
 
 use super::medium::Medium;
 
@@ -16,7 +16,7 @@ pub(crate) trait Queue {
         medium: &Medium,
         min: usize,
         out: &mut Vec<Completion>,
-    ) -> Result<(), IoError>;
+    ) -> Result<(), TargetError>;
 
     /// As [`target::Target::reap_until`].
     fn reap_until(
@@ -24,7 +24,7 @@ pub(crate) trait Queue {
         medium: &Medium,
         t: Nanos,
         out: &mut Vec<Completion>,
-    ) -> Result<(), IoError> {
+    ) -> Result<(), TargetError> {
         loop {
             self.reap(medium, 0, out)?;
             if !out.is_empty() || medium.clock.now() >= t {

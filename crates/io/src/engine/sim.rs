@@ -17,11 +17,8 @@ use sim::model::{HostProfile, NO_HOST};
 use sim::nand::NandFeatures;
 use sim::nand::aging::past::DAY_NS;
 use sim::{Config, Drive, Model};
-use target::IoError;
+use target::TargetError;
 use target::Waiter;
-use target::capability::{
-    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
-};
 use target::spec::toml_path;
 use target::{Ages, Limits, Past, PurgeMethod, Rest, Target};
 use target::{Identity, TargetKind};
@@ -48,7 +45,7 @@ pub struct SimTarget {
 }
 
 /// The text of a drive model: a built-in name or the path of a TOML file.
-fn model_text(name: &str) -> Result<String, IoError> {
+fn model_text(name: &str) -> Result<String, TargetError> {
     text_of("drive model", name, sim::model::built_in(name), || {
         let near = near(name);
         let near = if near.is_empty() { String::new() } else { near.join(", ") + " and " };
@@ -94,13 +91,13 @@ pub fn extended_files(name: &str) -> Vec<PathBuf> {
 /// Refuses a `host=NAME` that is neither `none`, nor a built-in profile, nor the path of a readable one.
 ///
 /// # Errors
-/// [`IoError::Usage`] with the known names.
-pub fn check_host(name: &str) -> Result<(), IoError> {
+/// [`TargetError::Usage`] with the known names.
+pub fn check_host(name: &str) -> Result<(), TargetError> {
     host_profile(name).map(drop)
 }
 
 /// A host profile by its built-in name or the path of a TOML file; `None` for no host.
-fn host_profile(name: &str) -> Result<Option<HostProfile>, IoError> {
+fn host_profile(name: &str) -> Result<Option<HostProfile>, TargetError> {
     if name == NO_HOST {
         return Ok(None);
     }
@@ -113,7 +110,7 @@ fn host_profile(name: &str) -> Result<Option<HostProfile>, IoError> {
             known.join(", ")
         )
     })?;
-    HostProfile::load(name, &text).map(Some).map_err(|error| IoError::Usage(error.to_string()))
+    HostProfile::load(name, &text).map(Some).map_err(|error| TargetError::Usage(error.to_string()))
 }
 
 /// The built-in text of this name, or the content of the TOML file at this path. `thing` names it in
@@ -123,13 +120,13 @@ fn text_of(
     name: &str,
     built_in: Option<&str>,
     unknown: impl FnOnce() -> String,
-) -> Result<String, IoError> {
+) -> Result<String, TargetError> {
     match (built_in, toml_path(name)) {
         (Some(text), _) => Ok(text.to_owned()),
         (None, Some(path)) => small_file::read(path).map_err(|error| {
-            IoError::Usage(format!("{thing} `{}` cannot be read: {error}", shortened(name)))
+            TargetError::Usage(format!("{thing} `{}` cannot be read: {error}", shortened(name)))
         }),
-        (None, None) => Err(IoError::Usage(unknown())),
+        (None, None) => Err(TargetError::Usage(unknown())),
     }
 }
 
@@ -138,12 +135,12 @@ fn take<T: FromStr>(
     keys: &mut Vec<(String, String)>,
     name: &str,
     expected: &str,
-) -> Result<Option<T>, IoError> {
+) -> Result<Option<T>, TargetError> {
     let mut taken = None;
     for (_, value) in keys.extract_if(.., |(key, _)| key == name) {
         let slip = |_| {
             let value = shortened(&value);
-            IoError::Usage(format!("`{name}={value}` cannot be used; expected {expected}"))
+            TargetError::Usage(format!("`{name}={value}` cannot be used; expected {expected}"))
         };
         taken = Some(value.parse().map_err(slip)?);
     }
@@ -159,8 +156,8 @@ struct Description {
 }
 
 /// The drive `name` with its overrides, and the configuration that results.
-fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config), IoError> {
-    let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
+fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config), TargetError> {
+    let usage = |error: &dyn std::fmt::Display| TargetError::Usage(error.to_string());
     let text = model_text(name)?;
     let mut overrides = keys.to_vec();
     let scale =
@@ -181,7 +178,7 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config
 ///
 /// # Errors
 /// As [`SimTarget::open`].
-pub fn configure(name: &str, keys: &[(String, String)]) -> Result<Config, IoError> {
+pub fn configure(name: &str, keys: &[(String, String)]) -> Result<Config, TargetError> {
     resolve(name, keys).map(|(_, config)| config)
 }
 
@@ -190,7 +187,7 @@ pub fn configure(name: &str, keys: &[(String, String)]) -> Result<Config, IoErro
 ///
 /// # Errors
 /// As [`SimTarget::open`].
-pub fn memory_bytes(name: &str, keys: &[(String, String)]) -> Result<u64, IoError> {
+pub fn memory_bytes(name: &str, keys: &[(String, String)]) -> Result<u64, TargetError> {
     resolve(name, keys).map(|(_, config)| needed_bytes(&config))
 }
 
@@ -216,7 +213,7 @@ pub fn describe(
     spec: &str,
     name: &str,
     keys: &[(String, String)],
-) -> Result<(Identity, Limits), IoError> {
+) -> Result<(Identity, Limits), TargetError> {
     let (description, config) = resolve(name, keys)?;
     let name = name_of(&description.model, keys);
     Ok((identity(spec, name, &description, &config), limits(&config)))
@@ -315,9 +312,9 @@ impl SimTarget {
     /// value of the model by its dotted name; `spec` is the whole target string, for the result.
     ///
     /// # Errors
-    /// [`IoError::Usage`] if the model or a key is unknown or breaks a rule;
-    /// [`IoError::Unsupported`] if its maps do not fit into the memory.
-    pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
+    /// [`TargetError::Usage`] if the model or a key is unknown or breaks a rule;
+    /// [`TargetError::Unsupported`] if its maps do not fit into the memory.
+    pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, TargetError> {
         let (description, config) = resolve(name, keys)?;
         memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&description.model, keys);
@@ -345,15 +342,15 @@ impl SimTarget {
     }
 
     /// The model at a part of its size, if that is the whole drive.
-    fn part(&self, scale: Ratio) -> Result<Config, IoError> {
+    fn part(&self, scale: Ratio) -> Result<Config, TargetError> {
         let Description { model, host, scale: own } = &self.description;
         if !own.complement().is_zero() {
-            return Err(IoError::Unsupported(format!(
+            return Err(TargetError::Unsupported(format!(
                 "{} is simulated at {own} of its size already",
                 self.name
             )));
         }
-        let config = model.resolve(scale).map_err(|error| IoError::Usage(error.to_string()))?;
+        let config = model.resolve(scale).map_err(|error| TargetError::Usage(error.to_string()))?;
         let config = Config { seed: self.config.seed, ..config };
         Ok(config.behind(host.as_ref().map(HostProfile::system)))
     }
@@ -394,13 +391,13 @@ impl Target for SimTarget {
         self.drive.submit(ops);
     }
 
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let before = out.len();
         self.drive.reap(min, out);
         if out.len() - before >= min {
             return Ok(());
         }
-        Err(IoError::Device {
+        Err(TargetError::Device {
             context: format!(
                 "the simulated drive `{}` came to a standstill",
                 self.description.model.name
@@ -409,7 +406,7 @@ impl Target for SimTarget {
         })
     }
 
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         self.idle_until(t);
         self.reap(0, out)
     }
@@ -417,14 +414,8 @@ impl Target for SimTarget {
     fn idle_until(&mut self, t: Nanos) {
         self.drive.run_until(t);
     }
-}
 
-impl Lanes for SimTarget {}
-
-impl Guarded for SimTarget {}
-
-impl Purge for SimTarget {
-    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, TargetError> {
         if self.is_part() {
             self.replace(self.config.clone());
         } else {
@@ -433,7 +424,7 @@ impl Purge for SimTarget {
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
 
-    fn purge_to_scale(&mut self, scale: Ratio) -> Result<PurgeMethod, IoError> {
+    fn purge_to_scale(&mut self, scale: Ratio) -> Result<PurgeMethod, TargetError> {
         let config = self.part(scale)?;
         if self.drive.config() == &config {
             self.drive.reset();
@@ -442,13 +433,11 @@ impl Purge for SimTarget {
         }
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
-}
 
-impl Deallocate for SimTarget {
-    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         if !self.limits().deallocate {
             let name = &self.description.model.name;
-            return Err(IoError::Unsupported(format!(
+            return Err(TargetError::Unsupported(format!(
                 "the simulated drive `{name}` has no TRIM (interface.deallocate=absent)"
             )));
         }
@@ -457,10 +446,8 @@ impl Deallocate for SimTarget {
         self.drive.deallocate(offset_bytes.div_ceil(page_bytes), end / page_bytes);
         Ok(())
     }
-}
 
-impl Flush for SimTarget {
-    fn flush(&mut self) -> Result<(), IoError> {
+    fn flush(&mut self) -> Result<(), TargetError> {
         let op = Op {
             kind: base::OpKind::Flush,
             data: base::Data::Incompressible,
@@ -473,19 +460,15 @@ impl Flush for SimTarget {
         self.submit(&[op]);
         self.reap(1, &mut Vec::new())
     }
-}
 
-impl Sleep for SimTarget {
-    fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
+    fn set_rest(&mut self, rest: Rest) -> Result<String, TargetError> {
         let allowed = rest != Rest::Denied;
         self.drive.allow_idle_states(allowed);
         let words = if allowed { "rests by its own timers" } else { "is kept awake" };
         Ok(format!("the simulated drive {words}"))
     }
-}
 
-impl Age for SimTarget {
-    fn age(&mut self, past: Past) -> Result<(), IoError> {
+    fn age(&mut self, past: Past) -> Result<(), TargetError> {
         past.check(&self.identity(), self.limits().ages)?;
         let retention_ns = u64::from(past.days).saturating_mul(DAY_NS);
         self.drive.age(sim::nand::aging::past::Past {
@@ -495,11 +478,7 @@ impl Age for SimTarget {
         });
         Ok(())
     }
-}
 
-impl Diagnose for SimTarget {}
-
-impl Telemetry for SimTarget {
     fn telemetry_start(&mut self, interval: Nanos) {
         self.drive.telemetry_start(interval);
     }

@@ -10,7 +10,7 @@ use std::io::IoSlice;
 
 use base::{Completion, Nanos, Op, OpKind, Status};
 use rustix::io::{Errno, ReadWriteFlags};
-use target::{Clock as _, IoError};
+use target::{Clock as _, TargetError};
 
 use super::medium::Medium;
 use super::queue::Queue;
@@ -78,7 +78,7 @@ impl Queue for SyncEngine {
         medium: &Medium,
         min: usize,
         out: &mut Vec<Completion>,
-    ) -> Result<(), IoError> {
+    ) -> Result<(), TargetError> {
         // At least one, or a caller that polls would wait for ever.
         for _ in 0..min.max(1) {
             let Some((op, submitted)) = self.queue.pop_front() else { break };

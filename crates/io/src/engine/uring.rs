@@ -28,7 +28,7 @@ use device::host::clock::SPIN_NS;
 use io_uring::squeue::EntryMarker;
 use io_uring::{IoUring, cqueue, squeue, types};
 use rustix::io::Errno;
-use target::{Clock as _, IoError};
+use target::{Clock as _, TargetError};
 
 use super::medium::{Medium, MediumKind};
 use super::queue::Queue;
@@ -322,7 +322,7 @@ impl<C: Commands> Queue for UringEngine<C> {
         medium: &Medium,
         min: usize,
         out: &mut Vec<Completion>,
-    ) -> Result<(), IoError> {
+    ) -> Result<(), TargetError> {
         let broken = |source| ring_failed(medium, source);
         if !self.inline.is_empty() {
             self.enter(0).map_err(broken)?;
@@ -343,7 +343,7 @@ impl<C: Commands> Queue for UringEngine<C> {
         medium: &Medium,
         t: Nanos,
         out: &mut Vec<Completion>,
-    ) -> Result<(), IoError> {
+    ) -> Result<(), TargetError> {
         loop {
             self.reap(medium, 0, out)?;
             let left_ns = t.0.saturating_sub(medium.clock.now().0);
@@ -392,8 +392,8 @@ fn lasting(answer: io::Result<usize>) -> io::Result<()> {
 }
 
 #[cold]
-fn ring_failed(medium: &Medium, source: io::Error) -> IoError {
-    IoError::Device { context: format!("io_uring failed on {}", medium.identity.name), source }
+fn ring_failed(medium: &Medium, source: io::Error) -> TargetError {
+    TargetError::Device { context: format!("io_uring failed on {}", medium.identity.name), source }
 }
 
 /// A signal, or the end of a nap: the caller looks at what there is and decides. Busy and again: the

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use device::DeviceReport;
@@ -11,96 +11,68 @@ use device::host::clock::MonotonicClock;
 use device::host::interrupts;
 use device::host::shell::quoted;
 use device::host::sysfs::System;
-use target::Ages;
-use target::IoError;
-use target::Limits;
-use target::TargetSpec;
-use target::{Identity, TargetKind};
+use target::{Identity, Limits, TargetError, TargetSpec};
 
-use super::described::{Described, bare_identity, confirmation, engine_limits};
-use super::hold::RealHold;
-use super::unopened::Unopened;
+use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
 use crate::engine::medium::{Medium, MediumKind};
 use crate::options::OpenOptions;
 use crate::ownership::Ownership;
 
-/// A block device by its path.
-pub(super) struct BlockDevice {
-    path: PathBuf,
+/// The device at this path with the obstacles to a run on it.
+pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, TargetError> {
+    let device = guard::inspect(path)?;
+    let identity = Identity {
+        name: device.describe(),
+        serial: device.serial.clone(),
+        firmware: device.firmware.clone(),
+        details: labelled([("wwid", device.wwid.clone()), (Identity::MODEL, device.model.clone())]),
+        ..bare_identity(spec, device.capacity_bytes)
+    };
+    let limits = Limits {
+        logical_block_bytes: device.logical_block_bytes,
+        physical_block_bytes: device.physical_block_bytes,
+        deallocate: device.deallocate,
+        rest: device::rest::may_switch(&device),
+        ..engine_limits()
+    };
+    let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
+    let word = device.confirmations.first();
+    Ok(Inspected {
+        purge_options: device::purge::survey(&device),
+        counts_nand_writes: device::health::counts_nand_writes(&device),
+        obstacles: device.in_use.iter().cloned().map(TargetError::from).collect(),
+        needs: word.map(|word| confirmation(&quoted(word), has_contents)),
+        ..Inspected::harmless(spec, identity, limits)
+    })
 }
 
-impl BlockDevice {
-    pub(super) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+/// Every check of [`hold`], with the device open for reading only.
+pub(super) fn dry_run(
+    spec: &TargetSpec,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(), TargetError> {
+    if options.write {
+        return guard::claim(path, consent(options, true)).map(drop);
     }
-
-    fn spec(&self) -> TargetSpec {
-        TargetSpec::Block { path: self.path.clone() }
-    }
-
-    /// Opens it up to the engine.
-    pub(super) fn hold(&self, options: &OpenOptions) -> Result<RealHold, IoError> {
-        options.check(&self.path.display().to_string())?;
-        let is_generic = guard::is_generic_node(&self.path);
-        Ok(RealHold::new(open(&self.path, self.spec().to_string(), options)?, is_generic))
-    }
+    hold(spec, path, options).map(drop)
 }
 
-impl Unopened for BlockDevice {
-    fn describe(&self) -> Result<Described, IoError> {
-        let device = guard::inspect(&self.path)?;
-        let identity = Identity {
-            name: device.describe(),
-            serial: device.serial.clone(),
-            firmware: device.firmware.clone(),
-            details: labelled([
-                ("wwid", device.wwid.clone()),
-                (Identity::MODEL, device.model.clone()),
-            ]),
-            ..bare_identity(&self.spec(), device.capacity_bytes)
-        };
-        let limits = Limits {
-            logical_block_bytes: device.logical_block_bytes,
-            physical_block_bytes: device.physical_block_bytes,
-            deallocate: device.deallocate,
-            rest: device::rest::may_switch(&device),
-            ..engine_limits()
-        };
-        let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
-        let word = device.confirmations.first();
-        Ok(Described {
-            purge_options: device::purge::survey(&device),
-            counts_nand_writes: device::health::counts_nand_writes(&device),
-            obstacles: device.in_use.iter().cloned().map(IoError::from).collect(),
-            needs: word.map(|word| confirmation(&quoted(word), has_contents)),
-            ..Described::harmless(identity, limits)
-        })
-    }
-
-    /// Every check of [`open`] for a run that writes, with the device open for reading only.
-    fn dry_run(&self, options: &OpenOptions) -> Result<(), IoError> {
-        let OpenOptions { erase, erase_signatures, .. } = options;
-        let erase_signatures = *erase_signatures;
-        let consent = Consent { write: true, erase, erase_signatures, dry_run: true };
-        guard::claim(&self.path, consent).map(drop)
-    }
-
-    fn is_named_by(&self, word: &str) -> bool {
-        guard::confirmations(&self.path).iter().any(|known| known == word.trim())
-    }
+fn consent(options: &OpenOptions, dry_run: bool) -> Consent<'_> {
+    let OpenOptions { write, erase, erase_signatures, .. } = options;
+    Consent { write: *write, erase, erase_signatures: *erase_signatures, dry_run }
 }
 
-fn open(path: &Path, spec: String, options: &OpenOptions) -> Result<Medium, IoError> {
-    let mut claim = guard::claim(
-        path,
-        Consent {
-            write: options.write,
-            erase: &options.erase,
-            erase_signatures: options.erase_signatures,
-            dry_run: false,
-        },
-    )?;
-    let file = claim.take_file().ok_or_else(|| IoError::Device {
+/// Opens the device after every check of [`device::guard`], up to the engine.
+pub(super) fn hold(
+    spec: &TargetSpec,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<Medium, TargetError> {
+    options.check(&path.display().to_string())?;
+    let is_generic = guard::is_generic_node(path);
+    let mut claim = guard::claim(path, consent(options, false))?;
+    let file = claim.take_file().ok_or_else(|| TargetError::Device {
         context: format!("{} was claimed without being opened", path.display()),
         source: io::ErrorKind::NotFound.into(),
     })?;
@@ -108,12 +80,20 @@ fn open(path: &Path, spec: String, options: &OpenOptions) -> Result<Medium, IoEr
     Ok(Medium {
         file,
         kind: MediumKind::Block,
+        is_generic,
         capacity_bytes: report.capacity_bytes,
         granted_bytes: report.capacity_bytes,
-        limits: limits(report, options),
+        limits: Limits {
+            logical_block_bytes: report.logical_block_bytes,
+            physical_block_bytes: report.physical_block_bytes,
+            transfer_bytes_max: options.transfer_bytes_max,
+            queue_depth_max: options.queue_depth,
+            deallocate: options.write && report.deallocate,
+            ..Limits::BARE
+        },
         writable: options.write,
         purge: options.purge,
-        identity: identity(report, spec),
+        identity: identity(spec, report),
         warnings: claim.warnings().to_vec(),
         clock: MonotonicClock::start(),
         rest: None,
@@ -123,35 +103,15 @@ fn open(path: &Path, spec: String, options: &OpenOptions) -> Result<Medium, IoEr
     })
 }
 
-fn limits(report: &DeviceReport, options: &OpenOptions) -> Limits {
-    Limits {
-        logical_block_bytes: report.logical_block_bytes,
-        physical_block_bytes: report.physical_block_bytes,
-        transfer_bytes_max: options.transfer_bytes_max,
-        queue_depth_max: options.queue_depth,
-        deallocate: options.write && report.deallocate,
-        rest: false,
-        energy: false,
-        compresses: false,
-        ages: Ages::NOT_AT_ALL,
-        placement_handles: 1,
-    }
-}
-
-fn identity(report: &DeviceReport, spec: String) -> Identity {
+fn identity(spec: &TargetSpec, report: &DeviceReport) -> Identity {
     let node = report.node.display().to_string();
     Identity {
-        kind: TargetKind::Block,
         name: report.model.clone().unwrap_or_else(|| node.clone()),
-        spec,
         serial: report.serial.clone(),
         firmware: report.firmware.clone(),
-        capacity_bytes: report.capacity_bytes,
-        raw_bytes: None,
-        log_bytes: None,
         engine: "O_DIRECT".to_owned(),
-        facts: base::Facts::default(),
         details: details(report, node),
+        ..bare_identity(spec, report.capacity_bytes)
     }
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use base::Bytes;
 use device::describe::kernel::Tables;
-use device::describe::signature::Signature;
 use device::guard::file as somebodys;
 use device::guard::file::FileClaim;
 use device::host::clock::MonotonicClock;
@@ -19,16 +18,10 @@ use device::host::shell::quoted_path;
 use device::host::sysfs::{DeviceNumber, System};
 use rustix::fs::{AtFlags, CWD, FlockOperation, OFlags};
 use rustix::io::Errno;
-use target::Ages;
-use target::IoError;
-use target::Limits;
-use target::TargetSpec;
-use target::{Identity, TargetKind};
+use target::{Identity, Limits, TargetError, TargetSpec};
 
-use super::described::{Described, bare_identity, confirmation, engine_limits};
 use super::direct::{Access, go_direct};
-use super::hold::RealHold;
-use super::unopened::Unopened;
+use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
 use crate::engine::medium::{Medium, MediumKind};
 use crate::options::OpenOptions;
 use crate::ownership::{FileHold, Ownership};
@@ -44,7 +37,7 @@ enum Place {
 }
 
 /// An opened file before anything is known about its blocks.
-struct Opened {
+struct OpenFile {
     file: File,
     path: PathBuf,
     hold: FileHold,
@@ -52,101 +45,43 @@ struct Opened {
     warnings: Vec<String>,
 }
 
-/// A regular file by its path, existing or future.
-pub(super) struct RegularFile {
-    path: PathBuf,
+/// The file as it would be opened now for a run that writes; it is opened for reading at most.
+pub(super) fn inspect(
+    spec: &TargetSpec,
+    path: &Path,
     size_bytes: Option<u64>,
-    keep: bool,
-}
-
-impl RegularFile {
-    pub(super) fn new(path: &Path, size_bytes: Option<u64>, keep: bool) -> Self {
-        Self { path: path.to_owned(), size_bytes, keep }
-    }
-
-    fn spec(&self) -> TargetSpec {
-        let Self { path, size_bytes, keep } = self;
-        TargetSpec::File { path: path.clone(), size_bytes: *size_bytes, keep: *keep }
-    }
-
-    /// Opens it up to the engine.
-    pub(super) fn hold(&self, options: &OpenOptions) -> Result<RealHold, IoError> {
-        options.check(&self.path.display().to_string())?;
-        Ok(RealHold::new(open(self, options)?, false))
-    }
-}
-
-impl Unopened for RegularFile {
-    fn describe(&self) -> Result<Described, IoError> {
-        let found = look_at_file(&self.path, self.size_bytes)?;
-        let mut identity = bare_identity(&self.spec(), found.capacity_bytes);
-        identity.serial = Some(found.path.display().to_string());
-        let needs = || confirmation(&quoted_path(&self.path), !found.signatures.is_empty());
-        Ok(Described {
-            purge_options: device::purge::file_options(true),
-            is_new: !found.exists,
-            needs: found.exists.then(needs),
-            ..Described::harmless(identity, engine_limits())
-        })
-    }
-
-    /// Every check of [`open`] for a run that writes; the file is opened for reading only, and none is created.
-    fn dry_run(&self, options: &OpenOptions) -> Result<(), IoError> {
-        dry_run(&self.path, self.size_bytes, options)
-    }
-
-    fn is_named_by(&self, word: &str) -> bool {
-        is_named_by(&self.path, word)
-    }
-}
-
-fn open(target: &RegularFile, options: &OpenOptions) -> Result<Medium, IoError> {
-    let RegularFile { path, size_bytes, keep } = target;
-    let mut opened = match (locate(path)?, options.write) {
-        (Place::Existing(found), true) => overwrite(found, *size_bytes, options)?,
-        (Place::Existing(found), false) => read_only(found, *size_bytes)?,
-        (Place::New(wanted), true) => create(path, wanted, *size_bytes)?,
-        (Place::New(wanted), false) => return Err(nothing_to_read(&wanted)),
-    };
-    if *keep {
-        opened.hold.keep();
-    }
-    medium(opened, target.spec().to_string(), path, options)
-}
-
-/// A file target as it would be opened now for a run that writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileFound {
-    /// Its path with all symbolic links resolved.
-    pub path: PathBuf,
-    /// Whether the file exists, so that its content would be lost.
-    pub exists: bool,
-    /// Bytes that the target would have.
-    pub capacity_bytes: u64,
-    /// Its recognised contents; empty for a new file or one that cannot be read.
-    pub signatures: Vec<Signature>,
-}
-
-/// Inspects a file target, opened for reading at most; arguments as those of [`super::open_file`].
-///
-/// # Errors
-/// [`IoError::Usage`] if there can be no such target.
-pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, IoError> {
-    let mut signatures = Vec::new();
-    let (exists, path, capacity_bytes) = match locate(path)? {
-        Place::New(wanted) => (false, wanted, needed_size(path, size_bytes)?),
+) -> Result<Inspected, TargetError> {
+    let (found, capacity_bytes, needs) = match locate(path)? {
+        Place::New(wanted) => (wanted, needed_size(path, size_bytes)?, None),
         Place::Existing(found) => {
             let size_bytes = size_bytes.unwrap_or(whole_steps(examined(&found)?.len()));
-            let marks = open_existing(&found, false).map(|file| somebodys::signatures(&file));
-            signatures = marks.ok().and_then(Result::ok).unwrap_or_default();
-            (true, found, size_bytes)
+            let file = open_existing(&found, false).ok();
+            let marks = file.and_then(|file| somebodys::signatures(&file).ok());
+            let has_contents = marks.is_some_and(|marks| !marks.is_empty());
+            (found, size_bytes, Some(confirmation(&quoted_path(path), has_contents)))
         }
     };
-    check_size(&path, capacity_bytes)?;
-    Ok(FileFound { path, exists, capacity_bytes, signatures })
+    check_size(&found, capacity_bytes)?;
+    let mut identity = bare_identity(spec, capacity_bytes);
+    identity.serial = Some(found.display().to_string());
+    Ok(Inspected {
+        purge_options: device::purge::file_options(true),
+        is_new: needs.is_none(),
+        needs,
+        ..Inspected::harmless(spec, identity, engine_limits())
+    })
 }
 
-fn dry_run(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Result<(), IoError> {
+/// Every check of [`hold`]; the file is opened for reading only, and none is created.
+pub(super) fn dry_run(
+    spec: &TargetSpec,
+    path: &Path,
+    size_bytes: Option<u64>,
+    options: &OpenOptions,
+) -> Result<(), TargetError> {
+    if !options.write {
+        return hold(spec, path, size_bytes, false, options).map(drop);
+    }
     match locate(path)? {
         Place::New(wanted) => {
             let size_bytes = needed_size(path, size_bytes)?;
@@ -163,8 +98,29 @@ fn dry_run(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Resul
     }
 }
 
+/// Opens or creates the file, up to the engine.
+pub(super) fn hold(
+    spec: &TargetSpec,
+    path: &Path,
+    size_bytes: Option<u64>,
+    keep: bool,
+    options: &OpenOptions,
+) -> Result<Medium, TargetError> {
+    options.check(&path.display().to_string())?;
+    let mut opened = match (locate(path)?, options.write) {
+        (Place::Existing(found), true) => overwrite(found, size_bytes, options)?,
+        (Place::Existing(found), false) => read_only(found, size_bytes)?,
+        (Place::New(wanted), true) => create(path, wanted, size_bytes)?,
+        (Place::New(wanted), false) => return Err(nothing_to_read(&wanted)),
+    };
+    if keep {
+        opened.hold.keep();
+    }
+    medium(opened, spec, path, options)
+}
+
 /// Whether a word given with `--erase` names the file that `path` leads to, or would create.
-fn is_named_by(path: &Path, word: &str) -> bool {
+pub(super) fn is_named_by(path: &Path, word: &str) -> bool {
     let place = |path: &Path| fs::canonicalize(path).ok().or_else(|| resolve_new(path).ok());
     let word = Path::new(word);
     match (inode(path), inode(word)) {
@@ -179,19 +135,19 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-fn examined(path: &Path) -> Result<fs::Metadata, IoError> {
+fn examined(path: &Path) -> Result<fs::Metadata, TargetError> {
     fs::metadata(path)
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
 }
 
 /// Refuses a path that this program may not write to.
-fn require_right(path: &Path, what: impl Fn() -> String) -> Result<(), IoError> {
+fn require_right(path: &Path, what: impl Fn() -> String) -> Result<(), TargetError> {
     let right = rustix::fs::accessat(CWD, path, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
     right.map_err(|errno| device_error(what(), errno.into()))
 }
 
 /// Resolves the path and refuses one that can never be a file target.
-fn locate(path: &Path) -> Result<Place, IoError> {
+fn locate(path: &Path) -> Result<Place, TargetError> {
     let place = match fs::canonicalize(path) {
         Ok(found) => Place::Existing(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Place::New(resolve_new(path)?),
@@ -204,7 +160,7 @@ fn locate(path: &Path) -> Result<Place, IoError> {
     let (Place::Existing(resolved) | Place::New(resolved)) = &place;
     // A mistyped device name must not become a large file in the memory behind /dev.
     if ["/dev", "/proc", "/sys"].iter().any(|root| resolved.starts_with(root)) {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "file:{} is at {}; expected a path outside /dev, /proc and /sys (for a block device \
              leave `file:` away)",
             path.display(),
@@ -214,23 +170,26 @@ fn locate(path: &Path) -> Result<Place, IoError> {
     Ok(place)
 }
 
-fn resolve_new(path: &Path) -> Result<PathBuf, IoError> {
+fn resolve_new(path: &Path) -> Result<PathBuf, TargetError> {
     if path.is_symlink() {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "{} is a symbolic link to nothing; expected a file or a new name",
             path.display()
         )));
     }
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or_else(|| {
-        IoError::Usage(format!("{} names no file; expected file:PATH?size=8GiB", path.display()))
+        TargetError::Usage(format!(
+            "{} names no file; expected file:PATH?size=8GiB",
+            path.display()
+        ))
     })?;
     match fs::canonicalize(parent) {
         Ok(resolved) => {
             somebodys::require_same(parent, &resolved)?;
             Ok(resolved.join(name))
         }
-        Err(error) => Err(IoError::Usage(format!(
+        Err(error) => Err(TargetError::Usage(format!(
             "cannot create {}: its directory {} is not usable ({error}); expected an existing one",
             path.display(),
             parent.display()
@@ -238,7 +197,7 @@ fn resolve_new(path: &Path) -> Result<PathBuf, IoError> {
     }
 }
 
-fn require_regular(path: &Path) -> Result<(), IoError> {
+fn require_regular(path: &Path) -> Result<(), TargetError> {
     let kind = fs::symlink_metadata(path)
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))?
         .file_type();
@@ -246,7 +205,7 @@ fn require_regular(path: &Path) -> Result<(), IoError> {
         return Ok(());
     }
     let path = path.display();
-    Err(IoError::Usage(if kind.is_block_device() {
+    Err(TargetError::Usage(if kind.is_block_device() {
         format!("{path} is a block device: use {path} itself, without `file:`")
     } else if kind.is_dir() {
         format!(
@@ -257,18 +216,18 @@ fn require_regular(path: &Path) -> Result<(), IoError> {
     }))
 }
 
-fn nothing_to_read(path: &Path) -> IoError {
-    IoError::Usage(format!(
+fn nothing_to_read(path: &Path) -> TargetError {
+    TargetError::Usage(format!(
         "{} does not exist and this run only reads; expected an existing file",
         path.display()
     ))
 }
 
 /// The necessary size of a new file.
-fn needed_size(path: &Path, size_bytes: Option<u64>) -> Result<u64, IoError> {
+fn needed_size(path: &Path, size_bytes: Option<u64>) -> Result<u64, TargetError> {
     size_bytes.ok_or_else(|| {
         let path = path.display();
-        IoError::Usage(format!(
+        TargetError::Usage(format!(
             "{path} does not exist and its size is not given; expected file:{path}?size=8GiB"
         ))
     })
@@ -279,7 +238,7 @@ const fn whole_steps(len_bytes: u64) -> u64 {
     len_bytes - len_bytes % SIZE_STEP_BYTES
 }
 
-fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
+fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, TargetError> {
     let size_bytes = needed_size(typed, size_bytes)?;
     check_size(&path, size_bytes)?;
     check_space(&path, size_bytes, 0)?;
@@ -296,7 +255,7 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
     let mut hold = FileHold::new(path.clone(), &metadata(&file, &path)?, true);
     hold.claim(FileClaim::take(&file, &path)?);
     let warnings = allocate(&file, &path, size_bytes)?;
-    Ok(Opened { file, path, hold, capacity_bytes: size_bytes, warnings })
+    Ok(OpenFile { file, path, hold, capacity_bytes: size_bytes, warnings })
 }
 
 /// Opens an existing file that the user named with `--erase`, and locks it.
@@ -305,7 +264,7 @@ fn lend(
     size_bytes: Option<u64>,
     options: &OpenOptions,
     write: bool,
-) -> Result<(File, FileClaim, u64), IoError> {
+) -> Result<(File, FileClaim, u64), TargetError> {
     let looked_at = open_existing(path, false)?;
     let unused = metadata(&looked_at, path)?;
     somebodys::require_unused(path, &unused)?;
@@ -318,7 +277,7 @@ fn lend(
     let file = open_existing(path, write)?;
     let found = metadata(&file, path)?;
     if [&found, &unused].iter().any(|it| (it.dev(), it.ino()) != given_away) {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: "identity-changed",
             message: format!(
                 "{} was replaced while it was opened; stop whatever does that and run again",
@@ -337,7 +296,7 @@ fn overwrite(
     path: PathBuf,
     size_bytes: Option<u64>,
     options: &OpenOptions,
-) -> Result<Opened, IoError> {
+) -> Result<OpenFile, TargetError> {
     let (file, claim, capacity_bytes) = lend(&path, size_bytes, options, true)?;
     let found = metadata(&file, &path)?;
     let warnings =
@@ -346,17 +305,17 @@ fn overwrite(
     // A check that may still refuse the run must find the file unchanged.
     hold.claim(claim);
     hold.fit_later(Fit { capacity_bytes, resize: size_bytes.is_some() });
-    Ok(Opened { file, path, hold, capacity_bytes, warnings })
+    Ok(OpenFile { file, path, hold, capacity_bytes, warnings })
 }
 
-fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
+fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<OpenFile, TargetError> {
     let file = open_existing(&path, false)?;
     let found = metadata(&file, &path)?;
     lock(&file, &path)?;
     let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
     check_size(&path, capacity_bytes)?;
     if capacity_bytes > found.len() {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "?size= asks for {}, but {} has only {} and this run only reads; leave ?size= away",
             Bytes(capacity_bytes).rounded(),
             path.display(),
@@ -364,14 +323,14 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> 
         )));
     }
     let hold = FileHold::new(path.clone(), &found, false);
-    Ok(Opened { file, path, hold, capacity_bytes, warnings: Vec::new() })
+    Ok(OpenFile { file, path, hold, capacity_bytes, warnings: Vec::new() })
 }
 
 /// An existing file is overwritten only if the user named it, by any path. Returns device and inode
 /// of the named file.
-fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
+fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), TargetError> {
     if erase.is_empty() {
-        return Err(IoError::Refused {
+        return Err(TargetError::Refused {
             code: "existing-file",
             message: format!(
                 "{} exists and this run would overwrite it; give --erase {} if its content may be \
@@ -386,7 +345,7 @@ fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
     if erase.iter().any(|word| inode(Path::new(word)) == Some(found)) {
         return Ok(found);
     }
-    Err(IoError::Refused {
+    Err(TargetError::Refused {
         code: "wrong-serial",
         message: format!(
             "--erase {} is not the file that would be overwritten; expected --erase {}",
@@ -396,7 +355,7 @@ fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
     })
 }
 
-fn open_existing(path: &Path, write: bool) -> Result<File, IoError> {
+fn open_existing(path: &Path, write: bool) -> Result<File, TargetError> {
     File::options()
         .read(true)
         .write(write)
@@ -405,17 +364,17 @@ fn open_existing(path: &Path, write: bool) -> Result<File, IoError> {
         .map_err(|source| device_error(format!("cannot open {}", path.display()), source))
 }
 
-fn metadata(file: &File, path: &Path) -> Result<fs::Metadata, IoError> {
+fn metadata(file: &File, path: &Path) -> Result<fs::Metadata, TargetError> {
     file.metadata()
         .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
 }
 
 /// Keeps other runs from writing to a file that this one reads.
-fn lock(file: &File, path: &Path) -> Result<(), IoError> {
+fn lock(file: &File, path: &Path) -> Result<(), TargetError> {
     let shared = FlockOperation::NonBlockingLockShared;
     let locked = patiently(|| rustix::fs::flock(file, shared).map_err(io::Error::from));
     match locked.map_err(|error| Errno::from_io_error(&error)) {
-        Err(Some(Errno::WOULDBLOCK)) => Err(IoError::Refused {
+        Err(Some(Errno::WOULDBLOCK)) => Err(TargetError::Refused {
             code: "busy",
             message: format!(
                 "{} is locked by another process, perhaps another run; wait for it or choose \
@@ -428,11 +387,11 @@ fn lock(file: &File, path: &Path) -> Result<(), IoError> {
     }
 }
 
-fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
+fn check_size(path: &Path, size_bytes: u64) -> Result<(), TargetError> {
     if size_bytes > 0 && size_bytes.is_multiple_of(SIZE_STEP_BYTES) {
         return Ok(());
     }
-    Err(IoError::Usage(format!(
+    Err(TargetError::Usage(format!(
         "{size_bytes} bytes is no size for {}; expected a multiple of {SIZE_STEP_BYTES} above zero, \
          such as ?size=8GiB",
         path.display()
@@ -441,7 +400,7 @@ fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
 
 /// Checked before creating or growing, so that the user gets a message and not an incomplete file.
 /// The file has `held_bytes` already.
-fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoError> {
+fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), TargetError> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     let Ok(space) = rustix::fs::statvfs(directory) else { return Ok(()) };
     let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
@@ -461,11 +420,11 @@ fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoEr
 }
 
 fn medium(
-    mut opened: Opened,
-    spec: String,
+    mut opened: OpenFile,
+    spec: &TargetSpec,
     typed: &Path,
     options: &OpenOptions,
-) -> Result<Medium, IoError> {
+) -> Result<Medium, TargetError> {
     let access = go_direct(&opened.file);
     let (engine, logical_block_bytes) = match &access {
         Access::Direct { block_bytes } => ("O_DIRECT".to_owned(), *block_bytes),
@@ -478,37 +437,27 @@ fn medium(
             (format!("buffered ({reason})"), 512)
         }
     };
-    let deallocate = options.write && can_punch(&opened)?;
     let limits = Limits {
         logical_block_bytes,
         physical_block_bytes: logical_block_bytes.max(4096),
         transfer_bytes_max: options.transfer_bytes_max,
         queue_depth_max: options.queue_depth,
-        deallocate,
-        rest: false,
-        energy: false,
-        compresses: false,
-        ages: Ages::NOT_AT_ALL,
-        placement_handles: 1,
+        deallocate: options.write && can_punch(&opened)?,
+        ..Limits::BARE
     };
     let system = System::live();
     let on = opened.file.metadata().ok().map(|found| DeviceNumber::from_raw(found.dev()));
     let identity = Identity {
-        kind: TargetKind::File,
         name: typed.display().to_string(),
-        spec,
         serial: Some(opened.path.display().to_string()),
-        firmware: None,
-        capacity_bytes: opened.capacity_bytes,
-        raw_bytes: None,
-        log_bytes: None,
         engine,
-        facts: base::Facts::default(),
         details: on.map_or_else(BTreeMap::new, |on| details(&system, on)),
+        ..bare_identity(spec, opened.capacity_bytes)
     };
     Ok(Medium {
         file: opened.file,
         kind: MediumKind::File,
+        is_generic: false,
         capacity_bytes: opened.capacity_bytes,
         granted_bytes: opened.capacity_bytes,
         limits,
@@ -539,12 +488,12 @@ fn details(system: &System, on: DeviceNumber) -> BTreeMap<String, String> {
 }
 
 /// Tried beyond the end of the file, where nothing is lost: the run may still be refused.
-fn can_punch(opened: &Opened) -> Result<bool, IoError> {
+fn can_punch(opened: &OpenFile) -> Result<bool, TargetError> {
     let len_bytes = metadata(&opened.file, &opened.path)?.len();
     let beyond = len_bytes.max(opened.capacity_bytes).checked_next_multiple_of(SIZE_STEP_BYTES);
     Ok(beyond.is_some_and(|end| punch_hole(&opened.file, end, SIZE_STEP_BYTES).is_ok()))
 }
 
-fn device_error(context: String, source: io::Error) -> IoError {
-    IoError::Device { context, source }
+fn device_error(context: String, source: io::Error) -> TargetError {
+    TargetError::Device { context, source }
 }

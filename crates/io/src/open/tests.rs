@@ -5,19 +5,19 @@ use target::PurgeMethod;
 
 use super::*;
 
-fn described(target: &str) -> Result<Described, IoError> {
+fn inspected(target: &str) -> Result<Inspected, TargetError> {
     let options = OpenOptions { write: true, ..OpenOptions::default() };
-    describe(&target.parse().unwrap(), &options)
+    inspect(&target.parse().unwrap(), &options)
 }
 
-fn reasons(described: &Described) -> Vec<&'static str> {
-    let reason = |obstacle: &IoError| match obstacle {
-        IoError::Refused { code, .. } => *code,
-        IoError::Unsupported(_) => "unsupported",
-        IoError::Device { .. } => "device",
+fn reasons(inspected: &Inspected) -> Vec<&'static str> {
+    let reason = |obstacle: &TargetError| match obstacle {
+        TargetError::Refused { code, .. } => *code,
+        TargetError::Unsupported(_) => "unsupported",
+        TargetError::Device { .. } => "device",
         other => panic!("{other:?}"),
     };
-    described.obstacles.iter().map(reason).collect()
+    inspected.obstacles.iter().map(reason).collect()
 }
 
 /// A run cuts or extends an existing file to the named size.
@@ -27,10 +27,10 @@ fn a_file_is_planned_with_the_size_that_a_run_gives_it() {
     let path = dir.path().join("file");
     fs::write(&path, vec![1; (4 << 20) + 100]).unwrap();
     for (query, expected) in [("?size=2MiB", 2 << 20), ("?size=8MiB", 8 << 20), ("", 4 << 20)] {
-        let described = described(&format!("file:{}{query}", path.display())).unwrap();
-        assert_eq!(described.identity.capacity_bytes, expected, "{query}");
-        assert_eq!(described.needs, Some(format!("--erase {}", quoted_path(&path))));
-        assert_eq!(reasons(&described), ["existing-file"]);
+        let inspected = inspected(&format!("file:{}{query}", path.display())).unwrap();
+        assert_eq!(inspected.identity.capacity_bytes, expected, "{query}");
+        assert_eq!(inspected.needs, Some(format!("--erase {}", quoted_path(&path))));
+        assert_eq!(reasons(&inspected), ["existing-file"]);
     }
     assert_eq!(fs::metadata(&path).unwrap().len(), (4 << 20) + 100);
 }
@@ -44,10 +44,10 @@ fn why_a_target_is_not_to_be_touched_comes_before_how_it_could_be_erased() {
     let spec = format!("file:{}?size=64MiB", path.display()).parse().unwrap();
     let (write, purge) = (true, Some(PurgeMethod::NvmeFormat));
     let options = OpenOptions { write, purge, ..OpenOptions::default() };
-    let found = describe(&spec, &options).unwrap();
+    let found = inspect(&spec, &options).unwrap();
     assert_eq!(reasons(&found), ["existing-file", "unsupported"]);
     let erase = vec![path.display().to_string()];
-    let found = describe(&spec, &OpenOptions { erase, ..options }).unwrap();
+    let found = inspect(&spec, &OpenOptions { erase, ..options }).unwrap();
     assert_eq!(reasons(&found), ["unsupported"]);
     assert!(found.purge_method(Some(PurgeMethod::NvmeFormat)).is_err());
     assert_eq!(found.purge_method(None).unwrap(), Some(PurgeMethod::Deallocate));
@@ -66,12 +66,12 @@ fn what_a_run_refuses_is_not_planned() {
         (format!("file:{dir}"), "is a directory"),
         ("file:/dev/null?size=1MiB".to_owned(), "is not a regular file"),
     ] {
-        match described(&target).map(|described| described.identity) {
-            Err(IoError::Usage(message)) => assert!(message.contains(expected), "{message}"),
+        match inspected(&target).map(|inspected| inspected.identity) {
+            Err(TargetError::Usage(message)) => assert!(message.contains(expected), "{message}"),
             other => panic!("{target}: {other:?}"),
         }
     }
-    let huge = described(&format!("file:{dir}/new?size=1048576TiB")).unwrap();
+    let huge = inspected(&format!("file:{dir}/new?size=1048576TiB")).unwrap();
     assert_eq!(reasons(&huge), ["device"]);
     assert!(huge.obstacles[0].to_string().contains("smaller ?size="), "{huge:?}");
     assert_eq!(fs::read_dir(dir.to_string()).unwrap().count(), 0);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use target::IoError;
+use target::TargetError;
 
 /// Polling by the kernel in place of an interrupt or a system call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,11 +48,11 @@ impl EngineChoice {
 }
 
 impl FromStr for EngineChoice {
-    type Err = IoError;
+    type Err = TargetError;
 
-    fn from_str(text: &str) -> Result<Self, IoError> {
+    fn from_str(text: &str) -> Result<Self, TargetError> {
         let unknown = || {
-            IoError::Usage(format!(
+            TargetError::Usage(format!(
                 "there is no engine `{text}`; expected auto, sync, or uring with any of passthrough, sqpoll \
                  and iopoll, as in uring,passthrough,iopoll"
             ))

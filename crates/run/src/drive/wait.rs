@@ -1,7 +1,7 @@
 //! Waits of a loop with a schedule.
 
 use base::{Completion, Nanos};
-use target::{IoError, Target};
+use target::{Target, TargetError};
 
 /// Lets time pass until `due`, or until a command ends. With nothing outstanding (`is_idle`) it
 /// sleeps, at most a second so that it can check the stop button, and spins for the last part of
@@ -15,7 +15,7 @@ pub(crate) fn wait_until<T: Target>(
     watch: Nanos,
     is_idle: bool,
     ended: &mut Vec<Completion>,
-) -> Result<(), IoError> {
+) -> Result<(), TargetError> {
     if is_idle {
         let wake = Nanos(due.0.saturating_sub(watch.0));
         let second = Nanos(target.now().0.saturating_add(Nanos::SECOND.0));

@@ -6,8 +6,8 @@ use base::{Completion, Nanos, Op};
 use load::Generator;
 use result::rows::PhaseRows;
 use result::schema::Phase;
-use target::IoError;
-use target::capability::Telemetry;
+use target::Target;
+use target::TargetError;
 
 use super::running::Running;
 use super::{JobSpec, Jobs};
@@ -23,14 +23,14 @@ pub type Parts = Vec<Option<(Phase, PhaseRows)>>;
 ///
 /// # Errors
 /// If the target as a whole is lost; what was recorded stays in `recorder` and in the parts.
-pub fn drive_jobs<T: Telemetry>(
+pub fn drive_jobs<T: Target>(
     target: &mut T,
     jobs: &Jobs,
     generators: &mut [Generator],
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
     on_second: impl FnMut(&Recorder),
-) -> (Result<End, IoError>, Parts) {
+) -> (Result<End, TargetError>, Parts) {
     let mut together = Together::new(jobs, generators, recorder);
     let end = together.keep_busy(target, recorder, interrupted, on_second);
     let now = target.now();
@@ -92,13 +92,13 @@ impl<'a> Together<'a> {
     }
 
     /// The loop.
-    fn keep_busy<T: Telemetry>(
+    fn keep_busy<T: Target>(
         &mut self,
         target: &mut T,
         recorder: &mut Recorder,
         interrupted: &AtomicBool,
         mut on_second: impl FnMut(&Recorder),
-    ) -> Result<End, IoError> {
+    ) -> Result<End, TargetError> {
         let mut ended: Vec<Completion> = Vec::with_capacity(self.owners.len());
         let mut now = target.now();
         let mut seconds = Seconds::start(target, recorder);
@@ -171,13 +171,13 @@ impl<'a> Together<'a> {
     }
 
     /// Waits for the end of a command or the next time at which a job has something to do; returns the time.
-    fn wait<T: Telemetry>(
+    fn wait<T: Target>(
         &self,
         target: &mut T,
         is_running: bool,
         is_idle: bool,
         ended: &mut Vec<Completion>,
-    ) -> Result<Nanos, IoError> {
+    ) -> Result<Nanos, TargetError> {
         let times = (0..self.jobs.len())
             .filter_map(|index| self.begins_at(index).or_else(|| self.jobs[index].next_time()));
         match times.chain(self.deadline.filter(|_| is_idle)).min().filter(|_| is_running) {

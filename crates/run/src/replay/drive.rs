@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use base::{Completion, Nanos, Op};
-use target::capability::Telemetry;
+use target::Target;
 
 use super::feed::{Feed, ReplayCommand};
 use super::{Form, Meter, ReplaySpec};
@@ -43,7 +43,7 @@ struct Replay<'a> {
 ///
 /// # Errors
 /// If the target as a whole is lost, or the rest of the trace cannot be read.
-pub fn replay<T: Telemetry>(
+pub fn replay<T: Target>(
     target: &mut T,
     spec: &ReplaySpec,
     feed: &mut Feed,
@@ -72,7 +72,7 @@ impl<'a> Replay<'a> {
     }
 
     /// The loop.
-    fn run<T: Telemetry>(
+    fn run<T: Target>(
         &mut self,
         target: &mut T,
         feed: &mut Feed,
@@ -133,7 +133,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Issues every due and permitted command.
-    fn issue<T: Telemetry>(
+    fn issue<T: Target>(
         &mut self,
         target: &mut T,
         feed: &mut Feed,

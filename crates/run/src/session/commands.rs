@@ -9,9 +9,9 @@ use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
 use result::stats::findings::time;
 use result::stats::latency::WAIT_NS;
-use target::IoError;
 use target::Rest;
-use target::Testable;
+use target::Target;
+use target::TargetError;
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive, start_telemetry};
@@ -24,7 +24,7 @@ use crate::workers::{Second, drive_workers};
 
 impl Session {
     /// Issues a workload, with one thread for each of its parts.
-    pub(super) fn load<T: Testable>(
+    pub(super) fn load<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -58,7 +58,7 @@ impl Session {
     }
 
     /// Replays a trace.
-    pub(super) fn replay<T: Testable>(
+    pub(super) fn replay<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -91,7 +91,7 @@ impl Session {
     }
 
     /// Leaves the target alone, and checks the stop button once per second.
-    pub(super) fn idle<T: Testable>(
+    pub(super) fn idle<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -118,7 +118,7 @@ impl Session {
 
     /// Switches the permission of link and drive to rest. If that fails, only the figures that need
     /// it are missing.
-    pub(super) fn set_rest<T: Testable>(
+    pub(super) fn set_rest<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -141,7 +141,7 @@ impl Session {
 
     /// Restores the switched settings; if that fails, the target's journal keeps them for the next
     /// start.
-    pub(super) fn rest_as_found<T: Testable>(&mut self, target: &mut T) {
+    pub(super) fn rest_as_found<T: Target>(&mut self, target: &mut T) {
         if !std::mem::take(&mut self.rest_switched) {
             return;
         }
@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// The record and the rows of a completed phase of commands.
-    pub(super) fn driven<T: Testable>(
+    pub(super) fn driven<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -213,7 +213,7 @@ impl Session {
     }
 }
 
-fn with_cause(error: &target::IoError) -> String {
+fn with_cause(error: &target::TargetError) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default())
 }
@@ -241,7 +241,7 @@ fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
          had done {} commands and {} bytes; for a shorter one use less of the target (--span)",
         spec.name, phase.ios, phase.bytes
     );
-    RunError::Target(IoError::Device { context, source: std::io::ErrorKind::TimedOut.into() })
+    RunError::Target(TargetError::Device { context, source: std::io::ErrorKind::TimedOut.into() })
 }
 
 /// Warning: a phase whose slowest command ended after it.

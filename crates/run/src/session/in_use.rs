@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use target::capability::UseProbe;
-use target::{IoError, Testable};
+use target::UseProbe;
+use target::{Target, TargetError};
 
 /// Looks for other users of a target.
 #[derive(Debug)]
@@ -18,14 +18,14 @@ pub(super) struct UseWatch {
 /// A use that the thread found.
 #[derive(Debug)]
 struct ForeignUse {
-    error: IoError,
+    error: TargetError,
     /// Whether the thread, and nobody before it, pressed the stop button.
     pressed: bool,
 }
 
 impl UseWatch {
     /// A watch over a target, or `None` if nobody else can use it.
-    pub(super) fn over<T: Testable>(target: &T) -> Option<Self> {
+    pub(super) fn over<T: Target>(target: &T) -> Option<Self> {
         target.use_probe().map(|probe| Self { probe, found: Mutex::default() })
     }
 
@@ -42,7 +42,7 @@ impl UseWatch {
     }
 
     /// The use that was found since the last call, and releases the stop button that it pressed.
-    pub(super) fn found(&self, stop: &AtomicBool) -> Option<IoError> {
+    pub(super) fn found(&self, stop: &AtomicBool) -> Option<TargetError> {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         if found.pressed {
             stop.store(false, Ordering::Relaxed);
@@ -51,7 +51,7 @@ impl UseWatch {
     }
 
     /// The use that was found since the last call, or is there now.
-    pub(super) fn look(&self, stop: &AtomicBool) -> Option<IoError> {
+    pub(super) fn look(&self, stop: &AtomicBool) -> Option<TargetError> {
         self.found(stop).or_else(|| self.probe.require_unused().err())
     }
 }

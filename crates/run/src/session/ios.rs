@@ -44,7 +44,7 @@ impl Session {
     ) -> Vec<IosTap> {
         let index = self.run.phases.len();
         let Some(Ios { writer, .. }) = &mut self.ios else { return Vec::new() };
-        writer.taps(IosPhase { index, name: spec.name.clone(), jobs, start, lanes: workers })
+        writer.taps(IosPhase { index, name: spec.name.clone(), jobs, start, workers })
     }
 
     /// Copies the rows of the kept phases of an earlier run.

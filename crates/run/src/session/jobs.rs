@@ -5,7 +5,7 @@ use load::jobs::JobSpec;
 use result::rows::PhaseRows;
 use result::schema::Phase;
 use result::stats::findings::time;
-use target::Testable;
+use target::Target;
 
 use super::commands::{not_kept_up, second_event};
 use super::{Control, Session};
@@ -16,7 +16,7 @@ use crate::suite::PhaseSpec;
 
 impl Session {
     /// Issues the commands of several jobs.
-    pub(super) fn jobs<T: Testable>(
+    pub(super) fn jobs<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,

@@ -1,7 +1,7 @@
 //! A test resolved against a target, before any change.
 
 use load::{Workload, WorkloadError};
-use target::{Identity, IoError, Limits};
+use target::{Identity, Limits, TargetError};
 
 use super::Request;
 use crate::error::RunError;
@@ -86,7 +86,7 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
 fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<(), RunError> {
     let Site { identity, limits, .. } = site;
     let cannot_deallocate = || {
-        Err(RunError::Target(IoError::Unsupported(format!(
+        Err(RunError::Target(TargetError::Unsupported(format!(
             "{} cannot deallocate (no TRIM, UNMAP or hole punching), which the phase `{}` needs",
             identity.name, phase.name
         ))))

@@ -4,18 +4,18 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Ratio;
-use target::{IoError, PurgeMethod, Testable, Waiter};
+use target::{PurgeMethod, Target, TargetError, Waiter};
 
 use super::{Control, Session};
 use crate::event::Event;
 
 impl Session {
     /// Purges with the best or the requested method, and records the available ones.
-    pub(super) fn purge<T: Testable>(
+    pub(super) fn purge<T: Target>(
         &mut self,
         target: &mut T,
         control: &mut Control<'_>,
-    ) -> Result<PurgeMethod, IoError> {
+    ) -> Result<PurgeMethod, TargetError> {
         let considered = target.purge_options();
         let stop_button = StopButton {
             interrupted: control.interrupted,
@@ -28,11 +28,11 @@ impl Session {
     }
 
     /// Purges a simulated drive at a part of its size.
-    pub(super) fn purge_to_scale<T: Testable>(
+    pub(super) fn purge_to_scale<T: Target>(
         &mut self,
         target: &mut T,
         scale: Ratio,
-    ) -> Result<(), IoError> {
+    ) -> Result<(), TargetError> {
         let method = target.purge_to_scale(scale)?;
         self.run.purge = Some(purge_record(&[], Some(&method)));
         Ok(())

@@ -11,7 +11,7 @@ use result::rows::PhaseRows;
 use result::schema::{Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
 use result::store::RunDir;
 use target::Identity;
-use target::IoError;
+use target::TargetError;
 
 use super::bare::target_record;
 use super::{Plan, Request, Session};
@@ -74,7 +74,7 @@ impl Continuation {
 /// request without such a run always passes.
 ///
 /// # Errors
-/// [`IoError::Refused`] if it is another target or the run is still in progress;
+/// [`TargetError::Refused`] if it is another target or the run is still in progress;
 /// [`RunError::Usage`] if it is another test or another version of ssdlab.
 pub fn check_continuation(
     request: &Request,
@@ -323,7 +323,7 @@ fn refuse_other_target(run: &Run, identity: &Identity) -> Result<(), RunError> {
 }
 
 fn refused(code: &'static str, message: String) -> RunError {
-    RunError::Target(IoError::Refused { code, message })
+    RunError::Target(TargetError::Refused { code, message })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use result::schema::Health;
-use target::Testable;
+use target::Target;
 
 use super::Session;
 use crate::health::Watch;
@@ -11,7 +11,7 @@ use crate::power::PowerWatch;
 
 impl Session {
     /// Begins to read the health, if the drive reports it.
-    pub(super) fn watch_health<T: Testable>(&mut self, target: &T) {
+    pub(super) fn watch_health<T: Target>(&mut self, target: &T) {
         let watch = Watch::start(target, Arc::clone(&self.is_resting)).unwrap_or_else(|warning| {
             self.warn(warning);
             None

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use base::verifiable::{SECTOR_BYTES, Sector, read};
 use base::{Op, OpKind, Status};
-use target::IoError;
-use target::capability::{Diagnose, Guarded, ReadBack};
+use target::Target;
+use target::TargetError;
 use target::error::is_of_medium;
 
 use super::promises::Promises;
@@ -95,10 +95,7 @@ impl Report {
 /// If the target cannot contain the blocks, is gone, or fails in other ways than by unreadable
 /// blocks; also if every block is unreadable: a target without any answer is broken itself, rather
 /// than its promises.
-pub fn check(
-    target: &mut (impl Guarded + ReadBack + Diagnose),
-    promises: &Promises,
-) -> Result<Report, RunError> {
+pub fn check(target: &mut impl Target, promises: &Promises) -> Result<Report, RunError> {
     let layout = promises.header.layout;
     layout.require_held_by(target)?;
     let seed = promises.header.seed;
@@ -125,7 +122,7 @@ pub fn check(
 
 /// The content of a block, or `None` if the drive, which is still there, cannot read it.
 fn sectors(
-    target: &mut (impl Guarded + ReadBack + Diagnose),
+    target: &mut impl Target,
     ended: &CommandOutcome,
     seed: u64,
 ) -> Result<Option<Vec<Sector>>, RunError> {
@@ -136,7 +133,7 @@ fn sectors(
     }
     ended.require_ok(target)?;
     let bytes = target.read_bytes(tag, len as usize).ok_or_else(|| {
-        IoError::Unsupported(format!("what was read at offset {offset} cannot be looked at"))
+        TargetError::Unsupported(format!("what was read at offset {offset} cannot be looked at"))
     })?;
     let sectors = bytes.chunks(SECTOR_BYTES).zip((offset..).step_by(SECTOR_BYTES));
     Ok(Some(sectors.map(|(sector, here_bytes)| read(sector, seed, here_bytes)).collect()))

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use ::target::IoError;
+use ::target::TargetError;
 use base::file::open_regular;
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ impl Journal {
     /// the begin fails, the new file is removed again.
     ///
     /// # Errors
-    /// [`RunError::Usage`] with the path if there can be no such file; [`IoError::Device`] if its
+    /// [`RunError::Usage`] with the path if there can be no such file; [`TargetError::Device`] if its
     /// file system fails.
     pub fn create(path: &Path, header: &Header) -> Result<Self, RunError> {
         let file = File::create_new(path).map_err(|error| match error.kind() {
@@ -109,7 +109,7 @@ impl Journal {
     /// Records the blocks of a flushed batch, each with its generation, and syncs.
     ///
     /// # Errors
-    /// [`IoError::Device`] with the path if the file cannot be written.
+    /// [`TargetError::Device`] with the path if the file cannot be written.
     pub fn flushed(&mut self, batch: &[(u64, u64)]) -> Result<(), RunError> {
         self.append(&json!(batch))
     }
@@ -152,7 +152,7 @@ fn names_the_same(file: &File, path: &Path) -> bool {
 
 fn failed(path: &Path, source: io::Error) -> RunError {
     let context = format!("the journal {} cannot be used", path.display());
-    RunError::Target(IoError::Device { context, source })
+    RunError::Target(TargetError::Device { context, source })
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
         let file = File::options().write(true).open(&path).unwrap();
         let mut journal = Journal { file, path, checksum: Checksum::default() };
         let error = journal.flushed(&[(3, 1)]).unwrap_err();
-        assert!(matches!(&error, RunError::Target(IoError::Device { .. })), "{error:?}");
+        assert!(matches!(&error, RunError::Target(TargetError::Device { .. })), "{error:?}");
         assert!(error.to_string().contains("/dev/full"), "{error}");
         let nowhere = Journal::create(Path::new("/no/such/journal"), &header()).unwrap_err();
         assert!(matches!(nowhere, RunError::Usage(_)), "{nowhere:?}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use io::{OpenOptions, RealTarget, open_file};
-use target::IoError;
+use target::TargetError;
 
 use super::check::{Finding, Report, check};
 use super::journal::{Header, Journal};
@@ -136,7 +136,7 @@ fn a_drive_that_cannot_hold_the_blocks_is_not_judged() {
     ] {
         promises.header.layout = layout;
         let error = check(&mut open(&dir.path().join("image"), false), &promises).unwrap_err();
-        assert!(matches!(&error, RunError::Target(IoError::Refused { .. })), "{error:?}");
+        assert!(matches!(&error, RunError::Target(TargetError::Refused { .. })), "{error:?}");
         assert!(error.to_string().contains(expected), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Nanos, OpKind, Rng};
-use target::capability::{Diagnose, Flush, Guarded};
+use target::Target;
 
 use super::journal::Journal;
 use super::{Layout, all};
@@ -40,7 +40,7 @@ pub struct Stop<'a> {
 /// If the target fails or is no longer the opened one, or the journal cannot be written. The
 /// records made until then remain.
 pub fn write(
-    target: &mut (impl Guarded + Flush + Diagnose),
+    target: &mut impl Target,
     layout: &Layout,
     seed: u64,
     journal: &mut Journal,

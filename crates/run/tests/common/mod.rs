@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use io::engine::sim::SimTarget;
 use run::{Control, Event, Outcome, Request, RunError, Test};
-use target::Testable;
+use target::Target;
 
 /// The test of this name.
 pub(crate) fn test(name: &str) -> Test {
@@ -20,7 +20,7 @@ pub(crate) fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> 
 }
 
 /// Runs to the end.
-pub(crate) fn run_quietly<T: Testable>(
+pub(crate) fn run_quietly<T: Target>(
     target: &mut T,
     request: &Request,
 ) -> Result<Outcome, RunError> {
@@ -28,7 +28,7 @@ pub(crate) fn run_quietly<T: Testable>(
 }
 
 /// Runs with an observer, who may press the stop button.
-pub(crate) fn run_with<T: Testable>(
+pub(crate) fn run_with<T: Target>(
     target: &mut T,
     request: &Request,
     mut observer: impl FnMut(&Event, &AtomicBool),

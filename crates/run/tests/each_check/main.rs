@@ -15,8 +15,8 @@ use load::trace::{Flags, Record, TraceInfo};
 use result::store::RunDir;
 use run::span::SpanRequest;
 use run::{Event, Outcome, Request, RunError};
-use target::IoError;
-use target::capability::Deallocate as _;
+use target::Target as _;
+use target::TargetError;
 use target::scripted::{Reply, ScriptedTarget};
 
 use common::{request, run_quietly, run_with, settings, test};
@@ -90,7 +90,7 @@ fn no_phase_writes_to_another_file() {
         let failure = outcome.failure.as_ref();
         let is_refused = matches!(
             failure,
-            Some(RunError::Target(IoError::Refused { code: "identity-changed", .. }))
+            Some(RunError::Target(TargetError::Refused { code: "identity-changed", .. }))
         );
         assert!(is_refused, "{name} {phase}: {failure:?}, {:?}", outcome.run.warnings);
         assert_eq!(outcome.run.phases.last().unwrap().name, phase);

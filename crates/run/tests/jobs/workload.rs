@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use run::{Outcome, RunError};
-use target::IoError;
+use target::TargetError;
 use target::scripted::{Reply, ScriptedTarget};
 
 use crate::common::{metric, request, run_quietly, simulated, test};
@@ -170,7 +170,7 @@ fn a_placement_without_handles_is_refused_before_anything_is_written() {
     let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000));
     let request = request(dir.path(), test("workload"), &[("workload", file.as_str())]);
     let error = run_quietly(&mut target, &request).unwrap_err();
-    assert!(matches!(error, RunError::Target(IoError::Unsupported(_))), "{error:?}");
+    assert!(matches!(error, RunError::Target(TargetError::Unsupported(_))), "{error:?}");
     assert!(error.to_string().contains("job `noisy` has placement = 1"), "{error}");
     assert!(target.events().is_empty());
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::{Bytes, HealthSnapshot, Nanos};
 use run::{Event, Outcome, Request, SpanRequest};
-use target::IoError;
+use target::TargetError;
 use target::health::HealthProbe;
 use target::scripted::{Reply, ScriptedTarget};
 
@@ -163,7 +163,7 @@ impl HealthProbe for Counters {
         Duration::from_micros(200)
     }
 
-    fn read(&self) -> Result<HealthSnapshot, IoError> {
+    fn read(&self) -> Result<HealthSnapshot, TargetError> {
         let looks = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         Ok(HealthSnapshot {
             source: "nvme-smart-log".to_owned(),

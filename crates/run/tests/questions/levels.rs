@@ -3,14 +3,14 @@
 use base::OpKind;
 use result::schema::Run;
 use run::Outcome;
-use target::Testable;
+use target::Target;
 use target::scripted::{Event, Reply, ScriptedTarget};
 
 use crate::common::{metric, request, run_quietly, settings, simulated, test};
 
 const MIB: u64 = 1 << 20;
 
-fn run_on<T: Testable>(target: &mut T, name: &str, own: &str) -> Outcome {
+fn run_on<T: Target>(target: &mut T, name: &str, own: &str) -> Outcome {
     let library = tempfile::tempdir().unwrap();
     let request = request(library.path(), test(name), &settings(own));
     run_quietly(target, &request).unwrap()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::{HealthSnapshot, Nanos};
 use run::{Event, Test};
-use target::IoError;
+use target::TargetError;
 use target::health::HealthProbe;
 use target::scripted::{Reply, ScriptedTarget};
 
@@ -53,7 +53,7 @@ impl HealthProbe for SlowProbe {
         Duration::from_millis(1)
     }
 
-    fn read(&self) -> Result<HealthSnapshot, IoError> {
+    fn read(&self) -> Result<HealthSnapshot, TargetError> {
         if self.looks.fetch_add(1, Ordering::Relaxed) == 1 {
             self.is_held.store(true, Ordering::Release);
             // A run that waits for the look would wait for ever; so does this, but not quite.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use result::schema::RunStatus;
 use run::{Event, Outcome, RunError, Test};
-use target::IoError;
-use target::capability::UseProbe;
+use target::TargetError;
+use target::UseProbe;
 use target::faulty::{Fault, FaultyTarget};
 use target::scripted::{Reply, ScriptedTarget};
 
@@ -26,13 +26,13 @@ impl UseProbe for Newcomer {
         self.interval
     }
 
-    fn require_unused(&self) -> Result<(), IoError> {
+    fn require_unused(&self) -> Result<(), TargetError> {
         let left = self.free.load(Ordering::Acquire);
         if left > 0 {
             self.free.fetch_sub(1, Ordering::AcqRel);
             return Ok(());
         }
-        Err(IoError::Refused { code: "held", message: "a loop device shows it".to_owned() })
+        Err(TargetError::Refused { code: "held", message: "a loop device shows it".to_owned() })
     }
 }
 
@@ -52,7 +52,7 @@ fn must_be_refused(outcome: &Outcome) {
     assert_eq!(outcome.run.status, RunStatus::Failed);
     let failure = outcome.failure.as_ref();
     let is_refused =
-        matches!(failure, Some(RunError::Target(IoError::Refused { code: "held", .. })));
+        matches!(failure, Some(RunError::Target(TargetError::Refused { code: "held", .. })));
     assert!(is_refused, "{failure:?}");
     let warnings = &outcome.run.warnings;
     assert!(warnings.iter().any(|warning| warning.contains("a loop device")), "{warnings:?}");
@@ -108,5 +108,5 @@ fn a_drive_that_fails_and_is_gone_is_a_failure_of_the_drive() {
     let request = request(library.path(), Test::CONSISTENCY, &settings);
     let outcome = run_with(&mut target, &request, |_, _| {}).unwrap();
     let failure = outcome.failure.as_ref();
-    assert!(matches!(failure, Some(RunError::Target(IoError::Device { .. }))), "{failure:?}");
+    assert!(matches!(failure, Some(RunError::Target(TargetError::Device { .. }))), "{failure:?}");
 }

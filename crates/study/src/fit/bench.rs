@@ -7,14 +7,14 @@ use base::Ratio;
 use io::OpenOptions;
 use result::schema::{Request, Run, RunStatus};
 use run::RunError;
-use target::IoError;
+use target::TargetError;
 
 use super::figures::{self, Figures, Latencies, Noise};
 use super::measured::Measurements;
 use super::values::{Base, PACING, Point, Settings};
-use crate::pool::{self, Demand, Limits};
-use crate::request;
 use crate::simulate::{simulate, temporary_library};
+use session::pool::{self, Demand, Limits};
+use session::request;
 
 /// The figures of a simulation.
 #[derive(Clone, Debug, Default)]
@@ -60,8 +60,7 @@ impl<'a> Bench<'a> {
         limits: Limits,
         (stop, ended): (&'a AtomicBool, &'a (dyn Fn(usize) + Sync)),
     ) -> Result<Self, RunError> {
-        let (capacity_bytes, memory_bytes) =
-            described(&base.target(Some(scale), &Settings::new()))?;
+        let (capacity_bytes, memory_bytes) = size_of(&base.target(Some(scale), &Settings::new()))?;
         let demand = Demand { is_simulated: true, memory_bytes, length: 1, batch: 0 };
         let (fixed, noise, known) = (Settings::new(), Noise::default(), HashMap::new());
         Ok(Self {
@@ -147,8 +146,7 @@ impl<'a> Bench<'a> {
         let mut wanted = Vec::new();
         for settings in candidates {
             let target = self.base.target(run.scale, settings);
-            let (of_base, memory_bytes) =
-                described(&self.base.target(run.scale, &Settings::new()))?;
+            let (of_base, memory_bytes) = size_of(&self.base.target(run.scale, &Settings::new()))?;
             self.demand.memory_bytes = self.demand.memory_bytes.max(memory_bytes);
             wanted.push(run.request(&target, size(&target, of_base), self.seed));
         }
@@ -173,7 +171,7 @@ impl<'a> Bench<'a> {
         });
         if self.stop.load(Ordering::Relaxed) {
             let words = "the fit was stopped; nothing of it is kept".to_owned();
-            return Err(RunError::Target(IoError::Interrupted(words)));
+            return Err(RunError::Target(TargetError::Interrupted(words)));
         }
         for ((name, _), simulated) in fresh.into_iter().zip(done) {
             self.known.insert(name.clone(), simulated.unwrap_or_default());
@@ -185,11 +183,11 @@ impl<'a> Bench<'a> {
 /// The size of a simulated drive, whose dies and blocks change it a little, or that of the base model for one that
 /// cannot be: the simulation tells why.
 fn size(target: &str, of_base: u64) -> u64 {
-    described(target).map_or(of_base, |(capacity_bytes, _)| capacity_bytes)
+    size_of(target).map_or(of_base, |(capacity_bytes, _)| capacity_bytes)
 }
 
 /// The size of a simulated drive, and the memory that it takes, in bytes.
-fn described(target: &str) -> Result<(u64, u64), RunError> {
-    let described = io::open::describe(&target.parse()?, &OpenOptions::default())?;
-    Ok((described.identity.capacity_bytes, described.memory_bytes))
+fn size_of(target: &str) -> Result<(u64, u64), RunError> {
+    let inspected = io::open::inspect(&target.parse()?, &OpenOptions::default())?;
+    Ok((inspected.identity.capacity_bytes, inspected.memory_bytes))
 }

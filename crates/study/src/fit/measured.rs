@@ -6,7 +6,7 @@ use run::{RunError, Test};
 use target::TargetSpec;
 
 use super::figures::{self, FRESH_WRITES, Figures, Latencies};
-use crate::request;
+use session::request;
 
 /// Parameters of tests that are times of writing: a smaller drive is full sooner.
 const TIMES: [&str; 4] = ["duration", "steady_from", "time", "sequential_time"];

@@ -83,7 +83,7 @@ pub(super) struct Problem<'a, 'b> {
 
 /// The words of the figures about a value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct Sensitivity {
     /// Deviation of its logarithm, for all values unknown.
     pub(super) error: f64,
     /// Whether the figures determine it.
@@ -217,7 +217,7 @@ impl<'a, 'b> Problem<'a, 'b> {
 
     /// The words of the figures about each open value beside all others. A value that they do not determine may be
     /// anywhere within its prior, so that its effect on the others is that of so large a change.
-    pub(super) fn told(mut self, best: &Point) -> Result<Vec<Told>, RunError> {
+    pub(super) fn sensitivities(mut self, best: &Point) -> Result<Vec<Sensitivity>, RunError> {
         let near = vec![STEP; VALUES.len()];
         let mut linear = self.weaker_sides(best, &near)?;
         let is_silent = |column: &Option<Vec<f64>>| {
@@ -237,7 +237,7 @@ impl<'a, 'b> Problem<'a, 'b> {
             linear.columns[place] = column;
         }
         let errors = linear.deviations().into_iter().enumerate();
-        let of = |(place, error)| Told {
+        let of = |(place, error)| Sensitivity {
             error,
             determined: open.contains(&place) && far[place] == 0.0 && !is_wide(place, error),
             silent: silent[place],

@@ -150,9 +150,9 @@ impl Base {
             Model::values(name, &text, &beside).map_err(|error| usage(error.to_string()))?;
         let values = values.into_iter().map(|it| (it.key, it.value.replace('_', ""))).collect();
         let spec: TargetSpec = target_string(name, None, &Settings::new()).parse()?;
-        let described = io::open::describe(&spec, &OpenOptions::default())?;
-        let capacity_bytes = described.identity.capacity_bytes;
-        let raw_bytes = described.identity.raw_bytes.unwrap_or(capacity_bytes);
+        let inspected = io::open::inspect(&spec, &OpenOptions::default())?;
+        let capacity_bytes = inspected.identity.capacity_bytes;
+        let raw_bytes = inspected.identity.raw_bytes.unwrap_or(capacity_bytes);
         Ok(Self { name: name.to_owned(), values, capacity_bytes, raw_bytes })
     }
 

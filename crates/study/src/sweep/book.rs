@@ -18,7 +18,7 @@ use super::adaptive;
 use super::design::{self, Point};
 use super::spec::{Spec, usage};
 use super::task::{Outcome, Task};
-use crate::request;
+use session::request;
 
 /// The table, one row for each task.
 pub const DATASET_FILE: &str = "sweep.parquet";
@@ -293,12 +293,12 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::AtomicBool;
 
-    use target::IoError;
+    use target::TargetError;
 
     use super::*;
     use crate::loops::{Undo, attach, require_or_skip};
-    use crate::pool::Limits;
     use crate::sweep;
+    use session::pool::Limits;
 
     const SPEC: &str = "metrics = ['iops_steady_mean', 'waf_steady']\n\
         [fixed]\ndrive = 'samsung-840-pro-256gb'\nscale = '1/512'\n'set.duration' = '2s'\n'set.steady_from' = '1s'\n\
@@ -359,7 +359,8 @@ mod tests {
         let node = attach(&log, &[]);
         let _detach = Undo::new("losetup", format!("-d{}", node.display()));
         let used = Book::open(dir.path(), SPEC).unwrap_err();
-        let is_refused = matches!(used, RunError::Target(IoError::Refused { code: "held", .. }));
+        let is_refused =
+            matches!(used, RunError::Target(TargetError::Refused { code: "held", .. }));
         assert!(is_refused, "{used}");
     }
 }

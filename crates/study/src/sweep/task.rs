@@ -14,10 +14,10 @@ use target::TargetSpec;
 
 use super::design::{Point, points};
 use super::spec::{Spec, text, usage};
-use crate::pool::Demand;
-use crate::prepare::{self, Requirements};
-use crate::request;
 use crate::simulate::{simulate, temporary_library};
+use session::pool::Demand;
+use session::request;
+use session::targets::{self, Requirements};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,12 +137,12 @@ impl Task {
     /// [`RunError::Usage`] if there is no such drive.
     pub fn demand(&self) -> Result<Demand, RunError> {
         let spec: TargetSpec = self.request.target.parse()?;
-        let inspected = prepare::inspect(vec![spec.clone()], Requirements::READ)?;
-        let described = inspected.described(&spec)?;
+        let inspection = targets::inspect(vec![spec.clone()], Requirements::READ)?;
+        let inspected = inspection.target(&spec)?;
         Ok(Demand {
             is_simulated: spec.kind().is_simulated(),
-            memory_bytes: described.memory_bytes,
-            length: described.identity.capacity_bytes,
+            memory_bytes: inspected.memory_bytes,
+            length: inspected.identity.capacity_bytes,
             batch: 0,
         })
     }

@@ -11,9 +11,11 @@ use ::target::TargetSpec;
 use base::Ratio;
 use clap::Args as ClapArgs;
 use io::EngineChoice;
+use io::open::Inspected;
 use run::suite::Review;
 use run::{RunError, TOOL_VERSION, Test, Workers};
-use study::pool::Limits;
+use session::job::Origin;
+use session::pool::Limits;
 
 use crate::args::heading;
 use crate::args::repeat::AboutArgs;
@@ -21,9 +23,10 @@ use crate::args::{
     CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
 };
 use crate::failure::{EXIT_DONE, Failure};
+use crate::job::Call;
 use crate::job::report::exit_code;
-use crate::parts::{EarlierRuns, Part, Surroundings, carry_out, parts, without};
-use crate::prepare::{self, Inspected};
+use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
+use crate::prepare::{self, Inspection};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -110,14 +113,14 @@ struct Build {
 
 pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
     let suite = args.suite();
-    let inspected =
+    let inspection =
         prepare::inspect(drives(args)?, prepare::of_runs(&suite.common, &suite.execution))?;
-    let too_large = too_large(&inspected);
-    let inspected = inspected.only(|spec| !too_large.iter().any(|(large, _)| large == spec));
+    let too_large = too_large(&inspection);
+    let inspection = inspection.only(|spec| !too_large.iter().any(|(large, _)| large == spec));
     let form = if args.quick { Review::Quick } else { Review::Full };
-    let (mut parts, mut left_out) = parts(&suite, |_| form, &inspected)?;
+    let (mut parts, mut left_out) = parts(&suite, |_| form, &inspection)?;
     left_out.extend(too_large.into_iter().map(|(_, reason)| reason));
-    in_batches(&mut parts, &inspected);
+    in_batches(&mut parts, &inspection);
     let completed = EarlierRuns::read(&args.library, |run| run.tool_version == TOOL_VERSION);
     let build = Build { parts, left_out, completed };
     announce(args, &build);
@@ -125,17 +128,19 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
         print(args, &build, &[], &[]);
         return Ok(EXIT_DONE);
     }
-    let prepared = prepare::hold(inspected)?;
+    let held = prepare::hold(inspection)?;
     let interrupted = stop::button()?;
     let progress = Progress::new(args.quiet);
     let limits = Limits::new(args.jobs.jobs);
-    let around = Surroundings {
-        prepared: &prepared,
+    let call = Call {
+        library: &args.library,
+        held: &held,
         interrupted: &interrupted,
         progress: &progress,
-        limits,
     };
-    let carried = carry_out(&build.parts, &build.completed, &build.left_out, around);
+    let about = args.about.about();
+    let origin = Origin { left_out: build.left_out.clone(), about, ..Origin::default() };
+    let carried = carry_out(&build.parts, &build.completed, &origin, limits, &call);
     progress.finish();
     let (mut dirs, mut failures) = (Vec::new(), Vec::new());
     for (part, done) in build.parts.iter().zip(carried) {
@@ -148,7 +153,7 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
             }
             Some(Err(error)) => {
                 let failure = Failure::from_error(&error);
-                let what = without(&part.job.spec, part.args.test.test, &failure.message);
+                let what = without(&part.job.spec, &part.job.request.test, &failure.message);
                 failures.push(Failure { message: what, ..failure });
             }
         }
@@ -181,20 +186,20 @@ fn drives(args: &BuildArgs) -> anyhow::Result<Vec<TargetSpec>> {
 }
 
 /// The drives that cannot be simulated here, each with the reason.
-fn too_large(inspected: &Inspected) -> Vec<(TargetSpec, String)> {
-    let obstacle = |target: &prepare::Candidate| {
-        let first = target.described.obstacles.first()?;
+fn too_large(inspection: &Inspection) -> Vec<(TargetSpec, String)> {
+    let obstacle = |target: &Inspected| {
+        let first = target.obstacles.first()?;
         Some((target.spec.clone(), format!("{}: {first}", target.spec)))
     };
-    inspected.targets().iter().filter_map(obstacle).collect()
+    inspection.targets().iter().filter_map(obstacle).collect()
 }
 
 /// One drive after the other.
-fn in_batches(parts: &mut [Part], inspected: &Inspected) {
+fn in_batches(parts: &mut [Part], inspection: &Inspection) {
     for part in parts {
-        let mut targets = inspected.targets().iter();
+        let mut targets = inspection.targets().iter();
         let place = targets.position(|target| target.spec == part.job.spec);
-        part.job.set_batch(place.unwrap_or_default());
+        part.job.demand.batch = place.unwrap_or_default();
     }
 }
 

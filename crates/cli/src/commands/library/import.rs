@@ -11,9 +11,9 @@ use result::store::{RunDir, preflight};
 use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
-use crate::job::unix_ns;
 use crate::summary::print_summary;
 use crate::ui::out::data;
+use session::job::unix_ns;
 
 const EXAMPLES: &str = "\
 Examples:

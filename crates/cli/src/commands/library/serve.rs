@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use ::target::IoError;
+use ::target::TargetError;
 use clap::Args as ClapArgs;
 use serve::{Config, IndexChanges, Token, UPLOAD_BYTES_MAX};
 
@@ -79,19 +79,19 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<u8> {
 }
 
 /// Other machines reach the server only if the user said so.
-fn check_address(args: &ServeArgs) -> Result<(), IoError> {
+fn check_address(args: &ServeArgs) -> Result<(), TargetError> {
     if args.listen.ip().is_loopback() {
         return Ok(());
     }
     let address = args.listen;
     if !args.public {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "{address} can be reached by other machines, which can then read the library; \
              `--public` permits it, and 127.0.0.1 is this machine only"
         )));
     }
     if args.token_file.is_none() && !args.read_only {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "on {address} say who may upload: `--token-file FILE` for those with the token, or \
              `--read-only` for nobody"
         )));

@@ -7,10 +7,9 @@ use crate::ui::out::data;
 use crate::ui::table;
 
 pub fn document(defaults: &Defaults) -> Value {
-    let one = |Default { key, value, source }: &Default| {
+    let one = |Default { name, value, source, from, variable, .. }: &Default| {
         json!({
-            "key": key.name, "value": value, "source": source.word(), "from": source.to_string(),
-            "variable": key.variable,
+            "key": name, "value": value, "source": source, "from": from, "variable": variable,
         })
     };
     json!({
@@ -22,10 +21,10 @@ pub fn document(defaults: &Defaults) -> Value {
 
 pub fn print(defaults: &Defaults) {
     data!("Defaults (an option in a call comes first, then the variable, then the file):");
-    let row = |Default { key, value, source }: &Default| {
+    let row = |Default { name, value, from, typed, variable, .. }: &Default| {
         let value = if value.is_empty() { "that of the drive model" } else { value };
-        let typed = format!("{}, {}", key.typed, key.variable);
-        vec![format!("  {}", key.name), value.to_owned(), format!("from: {source}"), typed]
+        let typed = format!("{typed}, {variable}");
+        vec![format!("  {name}"), value.to_owned(), format!("from: {from}"), typed]
     };
     table::print(&defaults.all.iter().map(row).collect::<Vec<_>>());
     match (&defaults.file, defaults.has_file) {

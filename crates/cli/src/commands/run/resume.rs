@@ -10,13 +10,14 @@ use std::slice;
 use ::target::TargetSpec;
 use result::schema::{Request, Run, RunStatus};
 use result::store::{self, RunDir, resolve_run};
-use run::{RunError, SpanRequest, WORKERS_MAX};
-use study::request::span;
+use run::RunError;
+use session::job::{Job, Origin, plan};
+use session::request::to_run;
 
-use crate::args::repeat::AboutArgs;
-use crate::args::{CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, RunArgs};
-use crate::job::{Job, Origin, Task, carry_out};
-use crate::prepare::{self, Inspected};
+use crate::args::{Format, JobsArg};
+use crate::job::report::Terms;
+use crate::job::{Task, carry_out};
+use crate::prepare::{self, Inspection, Requirements};
 use crate::request::{self, command};
 use crate::ui::out::talk;
 
@@ -46,7 +47,7 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     // A run without a parent is in the working directory.
     let library = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
     let library = library.unwrap_or(Path::new(".")).to_owned();
-    let recorded = recorded(&ResumeArgs { library, ..args.clone() }, &named)?;
+    let recorded = recorded(&library, &named)?;
     let Some(first) = recorded.first() else {
         return Err(RunError::Usage(format!("{} holds no request", dir.display())).into());
     };
@@ -54,57 +55,99 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     if !args.quiet && open.is_empty() {
         talk!("every run of this call is complete; there is nothing to continue");
     }
-    let mut said = first.stored.args.clone();
-    // A word for a target on which nothing is left to do is no stray one.
-    said.execution.erase.retain(|word| is_named(&open, word) || !is_named(&complete, word));
-    let inspected = prepare::inspect(specs(&open), prepare::of_test(&said))?;
-    tell_targets(&inspected, &dir);
-    let tasks = recorded.iter().map(|task| task.task(&said, &inspected));
+    // An --erase for a completed target is still valid.
+    let is_left = |word: &&String| is_named(&open, word) || !is_named(&complete, word);
+    let erase: Vec<_> = args.erase.iter().filter(is_left).cloned().collect();
+    let requirements = Requirements {
+        erase: &erase,
+        erase_signatures: args.erase_signatures,
+        library: Some(&library),
+        ..first.requirements
+    };
+    let inspection = prepare::inspect(specs(&open), requirements)?;
+    tell_targets(&inspection, &dir);
+    let tasks = recorded.iter().map(|task| task.task(&inspection));
     let tasks = tasks.collect::<Result<Vec<_>, RunError>>()?;
-    carry_out(&said, &tasks, &prepare::hold(inspected)?)
+    let terms = Terms {
+        library: &library,
+        jobs: args.jobs.jobs,
+        seed: first.request.seed,
+        expected: &[],
+        quiet: args.quiet,
+        format: args.format,
+    };
+    carry_out(&terms, &tasks, &prepare::hold(inspection)?)
 }
 
 /// A run of the continued call.
 struct RecordedRun {
-    stored: StoredRequest,
+    request: Request,
+    spec: TargetSpec,
+    requirements: Requirements<'static>,
     origin: Origin,
 }
 
 impl RecordedRun {
+    /// Reads a request back.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for a value that no call could have requested.
+    fn new(request: Request, origin: Origin) -> Result<Self, RunError> {
+        let (spec, requirements) = requirements(&request).map_err(|error| {
+            let command = command(&request);
+            RunError::Usage(format!(
+                "the run says that `{command}` repeats it, which cannot be used: {error}"
+            ))
+        })?;
+        Ok(Self { request, spec, requirements, origin })
+    }
+
     fn is_open(&self) -> bool {
         let earlier = self.origin.earlier.as_ref();
         earlier.is_none_or(|dir| dir.run().status != RunStatus::Complete)
     }
 
     /// The task of the run; an error if the earlier run cannot be continued.
-    fn task(&self, said: &RunArgs, inspected: &Inspected) -> Result<Task, RunError> {
-        let (StoredRequest { spec, span, .. }, origin) = (&self.stored, self.origin.clone());
+    fn task(&self, inspection: &Inspection) -> Result<Task, RunError> {
+        let Self { request, spec, origin, .. } = self;
         if let Some(earlier) = origin.earlier.clone().filter(|_| !self.is_open()) {
             return Ok(Task::Complete(Box::new(earlier)));
         }
-        let described = inspected.described(spec)?;
-        let request =
-            run::Request { resume: origin.earlier.clone(), ..request::of_test(&said.test, *span) };
-        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-        run::session::check_continuation(&request, &plan, &described.identity)?;
-        Ok(Task::Open(Job::new(spec.clone(), *span, &plan, described), Box::new(origin)))
+        let target = inspection.target(spec)?;
+        let plan = plan(request, target)?;
+        let continued =
+            run::Request { resume: origin.earlier.clone(), ..to_run(request, PathBuf::new())? };
+        run::session::check_continuation(&continued, &plan, &target.identity)?;
+        let job = Job::new(request.clone(), &plan, target);
+        Ok(Task::Open(Box::new(job), Box::new(origin.clone())))
     }
 }
 
+/// The target of a request, and its requirements without confirmations.
+fn requirements(request: &Request) -> anyhow::Result<(TargetSpec, Requirements<'static>)> {
+    let run::Request { test, workers, .. } = to_run(request, PathBuf::new())?;
+    let requirements = Requirements {
+        write: test.writes(),
+        purge: request.purge.as_deref().map(str::parse).transpose()?,
+        engine: request.engine.parse()?,
+        workers,
+        ..Requirements::READ
+    };
+    Ok((request.target.parse()?, requirements))
+}
+
 /// Every run of the call that contains `named`, with its last attempt.
-fn recorded(call: &ResumeArgs, named: &RunDir) -> Result<Vec<RecordedRun>, RunError> {
+fn recorded(library: &Path, named: &RunDir) -> Result<Vec<RecordedRun>, RunError> {
     let Run { request: Some(own), invocation, left_out, .. } = named.run() else {
         return Err(no_request(named.run()));
     };
     let requests = invocation.as_ref().map_or(slice::from_ref(own), |call| &call.requests);
     let one = |request: &Request| {
-        let stored = StoredRequest::new(request, call)?;
-        let earlier = newest(&call.library, named.run(), request)
+        let earlier = newest(library, named.run(), request)
             .or_else(|| (own == request).then(|| named.clone()));
-        let (request, invocation) = (request.clone(), invocation.clone());
         let (left_out, about) = (left_out.clone(), named.run().about.clone());
-        let origin = Origin { request, invocation, earlier, left_out, about };
-        Ok(RecordedRun { stored, origin })
+        let origin = Origin { invocation: invocation.clone(), earlier, left_out, about };
+        RecordedRun::new(request.clone(), origin)
     };
     requests.iter().map(one).collect()
 }
@@ -121,22 +164,22 @@ fn no_request(run: &Run) -> RunError {
 fn specs(tasks: &[&RecordedRun]) -> Vec<TargetSpec> {
     let mut specs: Vec<TargetSpec> = Vec::new();
     for task in tasks {
-        if !specs.contains(&task.stored.spec) {
-            specs.push(task.stored.spec.clone());
+        if !specs.contains(&task.spec) {
+            specs.push(task.spec.clone());
         }
     }
     specs
 }
 
 fn is_named(tasks: &[&RecordedRun], word: &str) -> bool {
-    tasks.iter().any(|task| io::open::is_named_by(&task.stored.spec, word))
+    tasks.iter().any(|task| io::open::is_named_by(&task.spec, word))
 }
 
 /// Nobody typed these targets in this call, so they are printed even with `--quiet`.
-fn tell_targets(inspected: &Inspected, dir: &Path) {
-    for target in inspected.targets() {
+fn tell_targets(inspection: &Inspection, dir: &Path) {
+    for target in inspection.targets() {
         if !target.spec.kind().is_simulated() {
-            let (run_json, name) = (dir.join("run.json"), target.described.name());
+            let (run_json, name) = (dir.join("run.json"), target.name());
             talk!("{} names the target: {name}", run_json.display());
         }
     }
@@ -154,91 +197,14 @@ fn newest(library: &Path, named: &Run, request: &Request) -> Option<RunDir> {
     of_call.max_by_key(|dir| dir.run().started_unix_ns)
 }
 
-/// The meaning of a stored request.
-#[derive(Debug)]
-pub struct StoredRequest {
-    /// The target.
-    pub spec: TargetSpec,
-    /// The part of the target.
-    pub span: SpanRequest,
-    /// The other settings; library, confirmations, messages and format are those of the call that
-    /// continues it.
-    pub args: RunArgs,
-}
-
-impl StoredRequest {
-    /// Reads a request back.
-    ///
-    /// # Errors
-    /// [`RunError::Usage`] for a value that no call could have requested.
-    pub fn new(request: &Request, call: &ResumeArgs) -> Result<Self, RunError> {
-        let read = || -> anyhow::Result<_> {
-            Ok((request.target.parse()?, span(request)?, arguments(request, call)?))
-        };
-        let (spec, span, args) = read().map_err(|error| {
-            let command = command(request);
-            RunError::Usage(format!(
-                "the run says that `{command}` repeats it, which cannot be used: {error}"
-            ))
-        })?;
-        Ok(Self { spec, span, args })
-    }
-}
-
-fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
-    let settings = request.settings.iter();
-    let settings = settings.map(|setting| (setting.name.clone(), setting.value.clone())).collect();
-    let common = CommonArgs {
-        purge: request.purge.as_deref().map(str::parse).transpose()?,
-        meter: request.meter.as_deref().map(str::parse).transpose()?,
-        library: call.library.clone(),
-        seed: request.seed,
-        format: call.format,
-    };
-    let execution = ExecutionArgs {
-        erase: call.erase.clone(),
-        erase_signatures: call.erase_signatures,
-        engine: engine(request)?,
-        facts: Vec::new(),
-        ios: request.ios.as_deref().map(str::parse).transpose()?,
-        about: AboutArgs::default(),
-        quiet: call.quiet,
-    };
-    let mut args = RunArgs::part(request.test.parse()?, settings, common, execution);
-    args.test.quick = request.quick;
-    Ok(RunArgs { jobs: call.jobs, ..args })
-}
-
-fn engine(request: &Request) -> anyhow::Result<EngineArgs> {
-    let workers = request.workers;
-    anyhow::ensure!(
-        (1..=WORKERS_MAX).contains(&workers),
-        "{workers} workers; expected 1 to {WORKERS_MAX}"
-    );
-    Ok(EngineArgs { workers, cpu: request.cpu.parse()?, engine: request.engine.parse()? })
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::{Format, JobsArg};
     use crate::commands::run::RunCommand;
     use crate::request::{is_of, of};
     use crate::{Args, Command};
-
-    fn call() -> ResumeArgs {
-        ResumeArgs {
-            run: "latest".to_owned(),
-            erase: Vec::new(),
-            erase_signatures: false,
-            library: "library".into(),
-            quiet: false,
-            format: Format::Text,
-            jobs: JobsArg::default(),
-        }
-    }
 
     /// The request of the first run of a call.
     fn asked(words: &[String]) -> Request {
@@ -265,9 +231,9 @@ mod tests {
         ] {
             let request = asked(&words(&text.split_whitespace().collect::<Vec<_>>()));
             let json = serde_json::to_string(&request).unwrap();
-            let stored =
-                StoredRequest::new(&serde_json::from_str(&json).unwrap(), &call()).unwrap();
-            assert_eq!(of(&stored.args, &stored.spec, stored.span), request, "{text}");
+            let stored: Request = serde_json::from_str(&json).unwrap();
+            let recorded = RecordedRun::new(stored, Origin::default()).unwrap();
+            assert_eq!(recorded.request, request, "{text}");
             let typed = shlex::split(&command(&request)).unwrap();
             assert_eq!(asked(&typed), request, "{text}");
             let plain = command(&request).replace('\'', "");
@@ -300,10 +266,10 @@ mod tests {
             Request { ios: Some("magic".to_owned()), ..request.clone() },
         ];
         for wrong in wrong {
-            let refused = StoredRequest::new(&wrong, &call()).err();
+            let refused = RecordedRun::new(wrong, Origin::default()).err();
             assert!(
                 matches!(&refused, Some(RunError::Usage(text)) if text.contains("cannot be used")),
-                "{wrong:?}: {refused:?}"
+                "{refused:?}"
             );
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ::target::IoError;
+use ::target::TargetError;
 use base::Ratio;
 use clap::Args as ClapArgs;
 use expose::snapshot::file::Header;
@@ -53,11 +53,12 @@ fn print_header(header: &Header, format: Format) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn check_model(args: &CheckArgs) -> Result<(), IoError> {
+fn check_model(args: &CheckArgs) -> Result<(), TargetError> {
     let name = args.file.display().to_string();
-    let text = device::host::small_file::read(&args.file)
-        .map_err(|error| IoError::Usage(format!("drive model `{name}` cannot be read: {error}")))?;
-    let usage = |error: sim::ModelError| IoError::Usage(error.to_string());
+    let text = device::host::small_file::read(&args.file).map_err(|error| {
+        TargetError::Usage(format!("drive model `{name}` cannot be read: {error}"))
+    })?;
+    let usage = |error: sim::ModelError| TargetError::Usage(error.to_string());
     let beside = |file: &str| io::engine::sim::beside(&args.file, file);
     let model = Model::load_beside(&name, &text, &[], &beside).map_err(usage)?;
     let config = model.resolve(Ratio::ONE).map_err(usage)?;

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use ::target::IoError;
+use ::target::TargetError;
 use base::Bytes;
 use clap::{Args as ClapArgs, Subcommand};
-use expose::control::Order;
+use expose::control::ControlCommand;
 use serde_json::{Map, Value};
 
 use crate::args::Format;
@@ -47,7 +47,7 @@ pub struct ControlArgs {
     pub socket: PathBuf,
     /// The command.
     #[command(subcommand)]
-    pub command: ControlCommand,
+    pub command: ControlVerb,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t, global = true, help_heading = heading::OUTPUT)]
     pub format: Format,
@@ -55,7 +55,7 @@ pub struct ControlArgs {
 
 /// A command to an exposed drive.
 #[derive(Debug, Subcommand)]
-pub enum ControlCommand {
+pub enum ControlVerb {
     /// State of the drive, and its work since the last `reset`
     Status,
     /// A line every second: requests, rates, write amplification
@@ -146,17 +146,17 @@ pub enum ControlCommand {
 }
 
 pub fn run(args: &ControlArgs) -> anyhow::Result<u8> {
-    send(&args.socket, &order(&args.command), args.format)
+    send(&args.socket, &command(&args.command), args.format)
 }
 
-/// Sends an order and prints the answers.
-pub(super) fn send(socket: &Path, order: &Order, format: Format) -> anyhow::Result<u8> {
-    let fault = |source| IoError::Device {
+/// Sends a control command and prints the answers.
+pub(super) fn send(socket: &Path, command: &ControlCommand, format: Format) -> anyhow::Result<u8> {
+    let fault = |source| TargetError::Device {
         context: format!("the control socket {}", socket.display()),
         source,
     };
     let mut stream = UnixStream::connect(socket).map_err(fault)?;
-    let line = serde_json::to_string(order)?;
+    let line = serde_json::to_string(command)?;
     stream.write_all(format!("{line}\n").as_bytes()).map_err(fault)?;
     stream.shutdown(std::net::Shutdown::Write).map_err(fault)?;
     let mut code = EXIT_DONE;
@@ -164,9 +164,9 @@ pub(super) fn send(socket: &Path, order: &Order, format: Format) -> anyhow::Resu
     for line in BufReader::new(stream).lines() {
         let answer = answer(socket, &line.map_err(fault)?)?;
         code = code.max(verdict(&answer));
-        match (format, order) {
+        match (format, command) {
             (Format::Json, _) => data!("{}", Value::Object(answer)),
-            (Format::Text, Order::Watch { .. }) => watch.print(&answer),
+            (Format::Text, ControlCommand::Watch { .. }) => watch.print(&answer),
             (Format::Text, _) => print(&answer),
         }
     }
@@ -174,42 +174,44 @@ pub(super) fn send(socket: &Path, order: &Order, format: Format) -> anyhow::Resu
 }
 
 /// The command in the words of the socket.
-fn order(command: &ControlCommand) -> Order {
-    match command {
-        ControlCommand::Status => Order::Status,
-        ControlCommand::Watch { count } => Order::Watch { interval_ms: 1000, count: *count },
-        ControlCommand::Cut { after_commands } => Order::Cut { after_commands: *after_commands },
-        ControlCommand::Cuts => Order::Cuts,
-        ControlCommand::MediaError { offset, bytes: Bytes(bytes) } => {
-            Order::MediaError { offset: *offset, bytes: *bytes }
+fn command(verb: &ControlVerb) -> ControlCommand {
+    match verb {
+        ControlVerb::Status => ControlCommand::Status,
+        ControlVerb::Watch { count } => ControlCommand::Watch { interval_ms: 1000, count: *count },
+        ControlVerb::Cut { after_commands } => {
+            ControlCommand::Cut { after_commands: *after_commands }
         }
-        ControlCommand::Heal => Order::Heal,
-        ControlCommand::ReadOnly { state } => Order::ReadOnly { on: state == "on" },
-        ControlCommand::Age { days } => Order::Age { days: *days },
-        ControlCommand::Wear { cycles } => Order::Wear { cycles: *cycles },
-        ControlCommand::Temperature { celsius } => Order::Temperature { celsius: *celsius },
-        ControlCommand::Cache { superblocks } => Order::Cache { superblocks: *superblocks },
-        ControlCommand::Idle { seconds } => Order::Idle { seconds: *seconds },
-        ControlCommand::Mark { name } => Order::Mark { name: name.clone() },
-        ControlCommand::Waf { since } => Order::Waf { since: since.clone() },
-        ControlCommand::Reset => Order::Reset,
-        ControlCommand::Snapshot { name } => Order::Snapshot { name: name.clone() },
-        ControlCommand::Restore { name } => Order::Restore { name: name.clone() },
-        ControlCommand::Forget { name } => Order::Forget { name: name.clone() },
-        ControlCommand::Snapshots => Order::Snapshots,
+        ControlVerb::Cuts => ControlCommand::Cuts,
+        ControlVerb::MediaError { offset, bytes: Bytes(bytes) } => {
+            ControlCommand::MediaError { offset: *offset, bytes: *bytes }
+        }
+        ControlVerb::Heal => ControlCommand::Heal,
+        ControlVerb::ReadOnly { state } => ControlCommand::ReadOnly { on: state == "on" },
+        ControlVerb::Age { days } => ControlCommand::Age { days: *days },
+        ControlVerb::Wear { cycles } => ControlCommand::Wear { cycles: *cycles },
+        ControlVerb::Temperature { celsius } => ControlCommand::Temperature { celsius: *celsius },
+        ControlVerb::Cache { superblocks } => ControlCommand::Cache { superblocks: *superblocks },
+        ControlVerb::Idle { seconds } => ControlCommand::Idle { seconds: *seconds },
+        ControlVerb::Mark { name } => ControlCommand::Mark { name: name.clone() },
+        ControlVerb::Waf { since } => ControlCommand::Waf { since: since.clone() },
+        ControlVerb::Reset => ControlCommand::Reset,
+        ControlVerb::Snapshot { name } => ControlCommand::Snapshot { name: name.clone() },
+        ControlVerb::Restore { name } => ControlCommand::Restore { name: name.clone() },
+        ControlVerb::Forget { name } => ControlCommand::Forget { name: name.clone() },
+        ControlVerb::Snapshots => ControlCommand::Snapshots,
     }
 }
 
 /// The members of an answer.
 fn answer(socket: &Path, line: &str) -> anyhow::Result<Map<String, Value>> {
-    let odd = || IoError::Usage(format!("{} is no control socket of ssdlab", socket.display()));
+    let odd = || TargetError::Usage(format!("{} is no control socket of ssdlab", socket.display()));
     let mut answer: Map<String, Value> = serde_json::from_str(line).map_err(|_| odd())?;
     let is_ok = answer.remove("ok").and_then(|ok| ok.as_bool()).ok_or_else(odd)?;
     if is_ok {
         return Ok(answer);
     }
     let reason = answer.get("error").and_then(Value::as_str).unwrap_or("an error without words");
-    Err(IoError::Unsupported(reason.to_owned()).into())
+    Err(TargetError::Unsupported(reason.to_owned()).into())
 }
 
 /// A broken promise is a verdict.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ::target::{Identity, IoError, TargetSpec};
+use ::target::{Identity, TargetError, TargetSpec};
 use base::Bytes;
 use clap::Args as ClapArgs;
 use device::guard::file::FileClaim;
@@ -114,7 +114,7 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
     let Some((name, settings)) = spec.model() else {
         let message = format!("{spec} is no simulated drive; expose takes sim:NAME");
-        return Err(IoError::Usage(message).into());
+        return Err(TargetError::Usage(message).into());
     };
     let (config, assumed) = if args.power_cuts {
         with_mapping(name, settings)?
@@ -195,7 +195,7 @@ fn record(
     if let Some(choice) = args.ios {
         record.keep_ios(choice, args.clock)?;
     }
-    disk.books_mut().follow(record.observer(), totals);
+    disk.books_mut().follow(record.follower(), totals);
     Ok(Some(record))
 }
 
@@ -205,7 +205,7 @@ impl Fronts {
         args: &ExposeArgs,
         shared: &Arc<SharedDisk>,
         identity: &Identity,
-    ) -> Result<Self, IoError> {
+    ) -> Result<Self, TargetError> {
         let mount = |directory: &std::path::PathBuf| mount(directory, shared);
         let mounted = args.fuse.as_ref().map(mount).transpose()?;
         let control = args.control.as_ref().map(|path| {
@@ -273,14 +273,16 @@ impl Fronts {
     }
 }
 
-fn mount(directory: &Path, shared: &Arc<SharedDisk>) -> Result<FuseMount, IoError> {
+fn mount(directory: &Path, shared: &Arc<SharedDisk>) -> Result<FuseMount, TargetError> {
     FuseMount::at(directory, Arc::clone(shared)).map_err(|error| match error {
-        FuseError::Directory { .. } | FuseError::Dead { .. } => IoError::Usage(error.to_string()),
+        FuseError::Directory { .. } | FuseError::Dead { .. } => {
+            TargetError::Usage(error.to_string())
+        }
         FuseError::Mount { ref source, .. } if source.kind() == ErrorKind::PermissionDenied => {
-            IoError::Unsupported(format!("{error}; run as root, or install fusermount3"))
+            TargetError::Unsupported(format!("{error}; run as root, or install fusermount3"))
         }
         FuseError::Mount { directory, source } => {
-            IoError::Device { context: format!("a mount at {}", directory.display()), source }
+            TargetError::Device { context: format!("a mount at {}", directory.display()), source }
         }
     })
 }
@@ -302,24 +304,26 @@ fn unmount(mounted: FuseMount) -> anyhow::Result<()> {
     Ok(mounted.end()?)
 }
 
-fn refusal(error: ServerError) -> IoError {
+fn refusal(error: ServerError) -> TargetError {
     let ServerError::Bind { address, source } = error;
     let context = format!("cannot listen at {address}");
     match source.kind() {
         ErrorKind::PermissionDenied if matches!(address, expose::Address::Tcp(_)) => {
-            IoError::Usage(format!(
+            TargetError::Usage(format!(
                 "{context}: {source}; use localhost:PORT, or permit it with --listen-anywhere"
             ))
         }
-        ErrorKind::AddrInUse if matches!(address, expose::Address::Unix(_)) => IoError::Refused {
-            code: "existing-file",
-            message: format!(
-                "{context}: there is a socket in use, or a file that is none, and it stays; name another path"
-            ),
-        },
-        ErrorKind::AddrInUse => {
-            IoError::Usage(format!("{context}: it is in use; name another one"))
+        ErrorKind::AddrInUse if matches!(address, expose::Address::Unix(_)) => {
+            TargetError::Refused {
+                code: "existing-file",
+                message: format!(
+                    "{context}: there is a socket in use, or a file that is none, and it stays; name another path"
+                ),
+            }
         }
-        _ => IoError::Device { context, source },
+        ErrorKind::AddrInUse => {
+            TargetError::Usage(format!("{context}: it is in use; name another one"))
+        }
+        _ => TargetError::Device { context, source },
     }
 }

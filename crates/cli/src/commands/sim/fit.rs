@@ -8,8 +8,8 @@ use base::Ratio;
 use clap::Args as ClapArgs;
 use result::schema::Run;
 use result::store::{RunDir, StoreError, resolve_run};
+use session::pool::Limits;
 use study::fit::{self, Estimate, Fit, Question, Residual};
-use study::pool::Limits;
 
 use crate::args::heading;
 use crate::args::{Format, JobsArg, PlaceArgs, whole};

@@ -1,6 +1,6 @@
 //! `ssdlab sim models`: drive models with their facts, and hosts.
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::Facts;
 use clap::Args as ClapArgs;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ impl SimulatedDrive {
         let spec: TargetSpec = target.parse()?;
         let Some((name, settings)) = spec.model() else {
             let message = format!("{spec} is no simulated drive; expected sim:NAME");
-            return Err(IoError::Usage(message).into());
+            return Err(TargetError::Usage(message).into());
         };
         let (identity, _) = io::engine::sim::describe(target, name, settings)?;
         Ok(Self { target: target.to_owned(), identity })

@@ -3,7 +3,7 @@
 use std::path::{PathBuf, absolute};
 
 use clap::Args as ClapArgs;
-use expose::control::Order;
+use expose::control::ControlCommand;
 
 use super::control::send;
 use super::state::slip;
@@ -33,5 +33,5 @@ pub struct SaveArgs {
 
 pub fn run(args: &SaveArgs) -> anyhow::Result<u8> {
     let file = absolute(&args.file).map_err(|source| slip(&args.file, source.into()))?;
-    send(&args.socket, &Order::Save { file }, args.format)
+    send(&args.socket, &ControlCommand::Save { file }, args.format)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ::target::IoError;
+use ::target::TargetError;
 use device::guard;
 use expose::shared::RequestToken;
 use expose::snapshot::FileFault;
@@ -15,7 +15,7 @@ pub(super) fn disk(
     path: Option<&Path>,
     config: Config,
     contents: Contents,
-) -> Result<Disk<RequestToken>, IoError> {
+) -> Result<Disk<RequestToken>, TargetError> {
     let Some(path) = path else { return Ok(Disk::new(config, contents)) };
     let fail = |fault| slip(path, fault);
     Replace::State.check(path).map_err(fail)?;
@@ -27,24 +27,28 @@ pub(super) fn disk(
 }
 
 /// Saves the state at the end.
-pub(super) fn save(disk: &mut Disk<RequestToken>, drive: &str, path: &Path) -> Result<(), IoError> {
+pub(super) fn save(
+    disk: &mut Disk<RequestToken>,
+    drive: &str,
+    path: &Path,
+) -> Result<(), TargetError> {
     require_replaceable(path)?;
     let saved = file::save(disk, drive, path, Replace::State);
     saved.map(drop).map_err(|fault| slip(path, fault))
 }
 
 /// Refuses a state file that somebody else uses.
-fn require_replaceable(path: &Path) -> Result<(), IoError> {
+fn require_replaceable(path: &Path) -> Result<(), TargetError> {
     let Ok(resolved) = path.canonicalize() else { return Ok(()) };
     guard::check_replaceable(path, &resolved)
 }
 
-pub(super) fn slip(path: &Path, fault: FileFault) -> IoError {
+pub(super) fn slip(path: &Path, fault: FileFault) -> TargetError {
     match fault {
         FileFault::Io(source) => {
-            IoError::Device { context: format!("the saved state {}", path.display()), source }
+            TargetError::Device { context: format!("the saved state {}", path.display()), source }
         }
-        fault => IoError::Usage(format!("{} {fault}", path.display())),
+        fault => TargetError::Usage(format!("{} {fault}", path.display())),
     }
 }
 
@@ -69,7 +73,8 @@ mod tests {
             let contents = Contents::in_memory(shape, shape.capacity_bytes).unwrap();
             disk(Some(&path), config, contents)
         };
-        let is_held = |error: IoError| matches!(error, IoError::Refused { code: "held", .. });
+        let is_held =
+            |error: TargetError| matches!(error, TargetError::Refused { code: "held", .. });
         save(&mut open().unwrap(), "drive", &path).unwrap();
         let mut opened = open().unwrap();
         let before = std::fs::read(&path).unwrap();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use clap::Args as ClapArgs;
 use device::host::small_file;
 use run::RunError;
-use study::pool::Limits;
+use session::pool::Limits;
 use study::sweep::{self, Book, Spec};
 
 use crate::args::heading;

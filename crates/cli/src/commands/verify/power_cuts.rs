@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::target::{IoError, TargetSpec};
+use ::target::{TargetError, TargetSpec};
 use base::Rng;
 use serde_json::json;
 use sim::Config;
@@ -36,7 +36,7 @@ struct Case<'a> {
 
 pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8> {
     let Some((name, settings)) = spec.model() else {
-        return Err(IoError::Usage(format!(
+        return Err(TargetError::Usage(format!(
             "--power-cuts is for simulated drives (sim:NAME); cut the power of {spec} yourself while \
              `ssdlab verify` writes, then use --check"
         ))
@@ -55,7 +55,7 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
     talk!("{}: seed {}, queue depth {queue_depth}, {cuts} cuts", case.target, case.seed);
     let mut rng = Rng::split(case.seed, "power cuts");
     let Some(mut trial) = Trial::new(config, queue_depth, rng.clone()) else {
-        return Err(IoError::Usage(format!("{spec} has no [mapping]")).into());
+        return Err(TargetError::Usage(format!("{spec} has no [mapping]")).into());
     };
     let interrupted = stop::button()?;
     trial.age();
@@ -67,13 +67,13 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
     Ok(exit_code(&report, cuts))
 }
 
-fn check_memory(spec: &TargetSpec, config: &Config) -> Result<(), IoError> {
+fn check_memory(spec: &TargetSpec, config: &Config) -> Result<(), TargetError> {
     let bytes = Trial::memory_bytes(config);
     if bytes <= MEMORY_BYTES_MAX {
         return Ok(());
     }
     let divisor = bytes.div_ceil(MEMORY_BYTES_MAX).next_power_of_two();
-    Err(IoError::Usage(format!(
+    Err(TargetError::Usage(format!(
         "to follow every page of {spec} takes {} of memory, and at most {} is used; make the drive smaller, \
          for instance to 1/{divisor} of what it is (scale=)",
         table::bytes(bytes),
@@ -82,12 +82,12 @@ fn check_memory(spec: &TargetSpec, config: &Config) -> Result<(), IoError> {
 }
 
 /// The requested depth; the default is limited to that of the drive.
-fn queue_depth(args: &VerifyArgs, config: &Config) -> Result<u32, IoError> {
+fn queue_depth(args: &VerifyArgs, config: &Config) -> Result<u32, TargetError> {
     let (wanted, most) = (args.queue_depth, config.queue_depth);
     if (1..=most).contains(&wanted) || wanted == QUEUE_DEPTH {
         return Ok(wanted.min(most));
     }
-    Err(IoError::Usage(format!("--queue-depth {wanted}: this drive takes 1 to {most}")))
+    Err(TargetError::Usage(format!("--queue-depth {wanted}: this drive takes 1 to {most}")))
 }
 
 /// A trial that ends early at the first broken promise, or when the user stops it.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use target::capability::Guarded as _;
+use target::Target as _;
 
 use super::*;
 use crate::open::open_file;
@@ -30,9 +30,9 @@ pub(super) fn meanwhile(look: &str) {
     }
 }
 
-fn code<T>(result: Result<T, IoError>) -> &'static str {
+fn code<T>(result: Result<T, TargetError>) -> &'static str {
     match result {
-        Err(IoError::Refused { code, .. }) => code,
+        Err(TargetError::Refused { code, .. }) => code,
         Err(error) => panic!("expected a refusal, got {error}"),
         Ok(_) => panic!("expected a refusal"),
     }
@@ -88,7 +88,7 @@ fn a_new_file_is_none_that_came_meanwhile() {
     let path = dir.path().join("file");
     fs::write(&path, "somebody else's").unwrap();
     let created = create(&path, path.clone(), Some(MIB)).map(drop);
-    assert!(matches!(created, Err(IoError::Device { .. })), "{created:?}");
+    assert!(matches!(created, Err(TargetError::Device { .. })), "{created:?}");
     assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
 }
 
@@ -103,7 +103,7 @@ fn no_file_is_created_where_a_table_is_covered() {
     must("mount", &["--bind", "/dev/null", "/proc/locks"]);
     let _uncover = Undo::new("umount", "/proc/locks");
     let created = create(&path, path.clone(), Some(MIB)).map(drop);
-    assert!(matches!(created, Err(IoError::Unsupported(_))), "{created:?}");
+    assert!(matches!(created, Err(TargetError::Unsupported(_))), "{created:?}");
     assert!(!path.exists());
 }
 

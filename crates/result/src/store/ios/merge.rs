@@ -15,18 +15,18 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Keeps at most this many rows of a second; `lanes` threads deliver them.
-    pub(super) fn new(most: u32, lanes: usize) -> Self {
-        Self { most: most as usize, complete: vec![0; lanes], open: BTreeMap::new() }
+    /// Keeps at most this many rows of a second; `workers` threads deliver them.
+    pub(super) fn new(most: u32, workers: usize) -> Self {
+        Self { most: most as usize, complete: vec![0; workers], open: BTreeMap::new() }
     }
 
     /// Takes rows of one thread, whose seconds before `complete` have ended; returns the rows of the
     /// seconds that all have ended.
-    pub(super) fn take(&mut self, lane: usize, complete: u32, rows: Vec<IoRow>) -> Vec<IoRow> {
+    pub(super) fn take(&mut self, worker: usize, complete: u32, rows: Vec<IoRow>) -> Vec<IoRow> {
         for row in rows {
             self.open.entry(row.second()).or_default().push(row);
         }
-        if let Some(known) = self.complete.get_mut(lane) {
+        if let Some(known) = self.complete.get_mut(worker) {
             *known = complete.max(*known);
         }
         let ended = self.complete.iter().copied().min().unwrap_or(u32::MAX);

@@ -21,7 +21,7 @@ pub struct IosPhase {
     /// Start on the target's clock.
     pub start: Nanos,
     /// Measuring threads.
-    pub lanes: usize,
+    pub workers: usize,
 }
 
 /// The reaction to a full queue.
@@ -37,7 +37,7 @@ pub enum WhenFull {
 #[derive(Debug)]
 pub(super) struct Batch {
     /// Number of the thread within the phase.
-    pub(super) lane: usize,
+    pub(super) worker: usize,
     /// The seconds before this one are complete, of this thread.
     pub(super) complete: u32,
     pub(super) rows: Vec<IoRow>,

@@ -29,22 +29,22 @@ enum Filter {
 #[derive(Debug)]
 pub struct IosTap {
     link: Arc<Link>,
-    lane: usize,
+    worker: usize,
     filter: Filter,
     rows: Vec<IoRow>,
 }
 
 impl IosTap {
-    /// The tap of thread `lane`. `seed` decides the draws of the phase.
-    pub(super) fn new(link: Arc<Link>, choice: IosChoice, seed: u64, lane: usize) -> Self {
+    /// The tap of thread `worker`. `seed` decides the draws of the phase.
+    pub(super) fn new(link: Arc<Link>, choice: IosChoice, seed: u64, worker: usize) -> Self {
         let filter = match choice {
             IosChoice::All => Filter::All,
             IosChoice::Share(share) => {
-                Filter::Share(share, Rng::split(seed, &format!("ios/{lane}")))
+                Filter::Share(share, Rng::split(seed, &format!("ios/{worker}")))
             }
             IosChoice::Slowest(most) => Filter::Slowest(Slowest::new(most)),
         };
-        Self { link, lane, filter, rows: Vec::with_capacity(BATCH_ROWS) }
+        Self { link, worker, filter, rows: Vec::with_capacity(BATCH_ROWS) }
     }
 
     /// Takes a command that has ended. `end` has the time from which the latency counts as its
@@ -101,7 +101,7 @@ impl IosTap {
 
     fn send(&self, rows: Vec<IoRow>, complete: u32, when_full: WhenFull) {
         let count = rows.len() as u64;
-        let message = Message::Rows(Batch { lane: self.lane, complete, rows });
+        let message = Message::Rows(Batch { worker: self.worker, complete, rows });
         let sent = match when_full {
             WhenFull::Wait => self.link.sender.send(message).is_ok(),
             WhenFull::Lose => self.link.sender.try_send(message).is_ok(),

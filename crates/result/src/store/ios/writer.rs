@@ -132,7 +132,7 @@ impl IosWriter {
     pub fn taps(&mut self, phase: IosPhase) -> Vec<IosTap> {
         let lost = Arc::clone(self.lost.entry(phase.index).or_default());
         let seed = self.seed ^ (phase.index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let (start, lanes) = (phase.start, phase.lanes);
+        let (start, workers) = (phase.start, phase.workers);
         let link = Arc::new(Link {
             start,
             when_full: self.when_full,
@@ -141,7 +141,9 @@ impl IosWriter {
         });
         // Nothing is measured yet. A writer that is gone loses the rows later, and counts them.
         let _ = self.sender.send(Message::Begin(Begin { phase, lost }));
-        (0..lanes).map(|lane| IosTap::new(Arc::clone(&link), self.choice, seed, lane)).collect()
+        (0..workers)
+            .map(|worker| IosTap::new(Arc::clone(&link), self.choice, seed, worker))
+            .collect()
     }
 
     /// Copies the rows of the first `phases` phases of an earlier run, which this one continues, before
@@ -224,7 +226,7 @@ impl Work {
     fn begin(&mut self, begin: Begin) {
         self.end_phase();
         self.merge = match self.choice {
-            IosChoice::Slowest(most) => Some(Merge::new(most, begin.phase.lanes)),
+            IosChoice::Slowest(most) => Some(Merge::new(most, begin.phase.workers)),
             IosChoice::All | IosChoice::Share(_) => None,
         };
         self.phase = Some(begin);
@@ -238,9 +240,9 @@ impl Work {
         }
     }
 
-    fn rows(&mut self, Batch { lane, complete, rows }: Batch) {
+    fn rows(&mut self, Batch { worker, complete, rows }: Batch) {
         let rows = match &mut self.merge {
-            Some(merge) => merge.take(lane, complete, rows),
+            Some(merge) => merge.take(worker, complete, rows),
             None => rows,
         };
         self.add(&rows);
@@ -333,7 +335,7 @@ mod tests {
 
     fn phase(index: usize) -> IosPhase {
         let jobs = if index == 1 { vec!["lookup".to_owned()] } else { Vec::new() };
-        IosPhase { index, name: format!("phase {index}"), jobs, start: Nanos(5), lanes: 1 }
+        IosPhase { index, name: format!("phase {index}"), jobs, start: Nanos(5), workers: 1 }
     }
 
     /// Adds this many reads, which end one ns apart.

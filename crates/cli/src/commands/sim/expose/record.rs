@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ::target::Identity;
-use base::{Completion, Nanos, Op, TelemetryRow};
+use base::{Nanos, TelemetryRow};
 use device::host::environment::environment;
 use expose::Pace;
-use expose::disk::books::Observer;
+use expose::disk::books::{DiskEvent, Follower};
 use result::report::GRAPHED_PHASE;
 use result::schema::{Phase, Run, RunStatus};
 use result::stats::latency::{Latencies, marks_of_end};
@@ -20,31 +20,14 @@ use run::recorder::Recorder;
 use run::session::bare_run;
 use serde_json::Value;
 
-use crate::job::unix_ns;
 use crate::ui::out::talk;
+use session::job::unix_ns;
 
 /// Name of the test in `run.json`.
 pub const TEST: &str = "expose";
 
 /// Time between two writes of the run directory.
 const SAVE: Duration = Duration::from_secs(30);
-
-/// Follows the disk.
-struct Follower(Arc<Mutex<Recorder>>);
-
-impl Observer for Follower {
-    fn ended(&mut self, op: &Op, end: &Completion) {
-        let mut recorder = locked(&self.0);
-        recorder.completed(op, end);
-        recorder.point(op, end.submitted, end, NO_JOB);
-    }
-
-    fn passed(&mut self, row: &TelemetryRow, now: Nanos) {
-        let mut recorder = locked(&self.0);
-        recorder.telemetry_mut().push(*row);
-        recorder.passed(now);
-    }
-}
 
 /// The present moment of a disk.
 #[derive(Clone, Copy)]
@@ -91,7 +74,7 @@ impl Record {
         let mut writer = IosWriter::create(self.writer.path(), choice, self.run.seed, when_full)?;
         let mut recorder = locked(&self.recorder);
         let (name, start) = (GRAPHED_PHASE.to_owned(), recorder.start());
-        let phase = IosPhase { index: 0, name, jobs: Vec::new(), start, lanes: 1 };
+        let phase = IosPhase { index: 0, name, jobs: Vec::new(), start, workers: 1 };
         *recorder = recorder.clone().with_taps(writer.taps(phase));
         self.ios = Some((choice, writer));
         Ok(())
@@ -110,8 +93,21 @@ impl Record {
     }
 
     /// The follower for the disk.
-    pub fn observer(&self) -> Box<dyn Observer> {
-        Box::new(Follower(Arc::clone(&self.recorder)))
+    pub fn follower(&self) -> Follower {
+        let recorder = Arc::clone(&self.recorder);
+        Box::new(move |event| {
+            let mut recorder = locked(&recorder);
+            match event {
+                DiskEvent::Request(op, end) => {
+                    recorder.completed(op, end);
+                    recorder.point(op, end.submitted, end, NO_JOB);
+                }
+                DiskEvent::Second(row, now) => {
+                    recorder.telemetry_mut().push(*row);
+                    recorder.passed(now);
+                }
+            }
+        })
     }
 
     /// Writes the run directory if the last time is long ago.
@@ -219,7 +215,7 @@ mod tests {
         let record = Record::create(library.path(), &identity, parts, 7, totals.now);
         let mut record = record.expect("a library");
         record.keep_ios(IosChoice::All, Pace::Fast).expect("space");
-        disk.books_mut().follow(record.observer(), totals);
+        disk.books_mut().follow(record.follower(), totals);
 
         let (mut rng, mut expected): (_, Vec<Row>) = (Rng::new(27), Vec::new());
         for round in 0..400 {

@@ -16,7 +16,7 @@ use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::percent;
 use result::stats::power::{PowerDraw, drawn};
-use target::{IoError, Rest};
+use target::{Rest, TargetError};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -100,9 +100,9 @@ impl TestSettings for Settings {
     }
 }
 
-fn no_meter(site: &Site<'_>) -> IoError {
+fn no_meter(site: &Site<'_>) -> TargetError {
     let name = &site.identity.name;
-    IoError::Unsupported(if site.is_simulated() {
+    TargetError::Unsupported(if site.is_simulated() {
         format!("the model of {name} has no section [power], so nobody knows what it draws")
     } else {
         format!(

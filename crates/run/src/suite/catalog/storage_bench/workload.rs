@@ -13,7 +13,7 @@ use result::schema::{Mark, Table, TableRow};
 use result::stats::findings::time;
 use result::stats::latency::{self, PERCENTILES, Percentile};
 use serde_json::Value;
-use target::IoError;
+use target::TargetError;
 
 use crate::error::RunError;
 use crate::params::Param;
@@ -208,7 +208,7 @@ fn check_placement(name: &str, jobs: &Jobs, site: &Site<'_>) -> Result<(), RunEr
             handles - 1
         )));
     }
-    Err(IoError::Unsupported(format!(
+    Err(TargetError::Unsupported(format!(
         "workload `{name}`: job `{}` has placement = {handle}, and {target} has no placement handles (FDP); leave \
          placement away, or use a drive with handles (of a model: placement.handles)",
         job.name

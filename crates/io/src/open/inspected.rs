@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use device::host::memory;
-use target::{Ages, Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
+use target::{Identity, Limits, PurgeMethod, PurgeOption, TargetError, TargetSpec};
 
 use crate::options::{self, OpenOptions};
 
 /// Default limit for the length of a command on a file or block device.
 const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 
-/// The facts about a target that are known without changing it.
+/// A target with the facts that are known without changing it.
 #[derive(Debug)]
-pub struct Described {
+pub struct Inspected {
+    /// Its target string.
+    pub spec: TargetSpec,
     /// Its identity.
     pub identity: Identity,
     /// Its limits.
@@ -26,15 +28,16 @@ pub struct Described {
     /// Whether the pages or bytes programmed into its NAND are counted.
     pub counts_nand_writes: bool,
     /// The reasons for a refusal now, in the order of the checks.
-    pub obstacles: Vec<IoError>,
+    pub obstacles: Vec<TargetError>,
     /// The argument that a run needs, e.g. `--erase SERIAL`, or `None` if it needs none.
     pub needs: Option<String>,
 }
 
-impl Described {
+impl Inspected {
     /// A target without objections, which needs no permission.
-    pub(super) fn harmless(identity: Identity, limits: Limits) -> Self {
+    pub(super) fn harmless(spec: &TargetSpec, identity: Identity, limits: Limits) -> Self {
         Self {
+            spec: spec.clone(),
             identity,
             limits,
             memory_bytes: 0,
@@ -46,11 +49,11 @@ impl Described {
         }
     }
 
-    /// Adds every objection to opening it with these options; `first` is the error of a dry run.
-    pub(super) fn object(&mut self, first: Option<IoError>, options: &OpenOptions) {
+    /// Adds every objection to opening it with these options; `first` is that of a dry run.
+    pub(super) fn object(&mut self, first: Option<TargetError>, options: &OpenOptions) {
         // Readers may share the device.
         let mut in_use = std::mem::take(&mut self.obstacles);
-        let is_first = |other: &IoError| {
+        let is_first = |other: &TargetError| {
             first.as_ref().is_some_and(|first| first.to_string() == other.to_string())
         };
         in_use.retain(|other| options.write && !is_first(other));
@@ -71,11 +74,11 @@ impl Described {
     /// The method of a purge, or `None` if there is no choice.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] if the requested method, or every method, has an obstacle.
+    /// [`TargetError::Unsupported`] if the requested method, or every method, has an obstacle.
     pub fn purge_method(
         &self,
         wanted: Option<PurgeMethod>,
-    ) -> Result<Option<PurgeMethod>, IoError> {
+    ) -> Result<Option<PurgeMethod>, TargetError> {
         if self.purge_options.is_empty() {
             return Ok(None);
         }
@@ -109,15 +112,8 @@ pub(super) fn bare_identity(spec: &TargetSpec, capacity_bytes: u64) -> Identity 
 /// The limits of the real engines, as opened by a run.
 pub(super) fn engine_limits() -> Limits {
     Limits {
-        logical_block_bytes: 512,
-        physical_block_bytes: 4096,
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: options::QUEUE_DEPTH_MAX,
-        deallocate: true,
-        rest: false,
-        energy: false,
-        compresses: false,
-        ages: Ages::NOT_AT_ALL,
-        placement_handles: 1,
+        ..Limits::BARE
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::target::{Identity, IoError};
+use ::target::{Identity, TargetError};
 use device::host::small_file;
 use result::facts_file::{FACTS_FOLDER, FactsFile};
 
@@ -19,10 +19,10 @@ impl FactsFiles {
     /// Reads the named files, and those of the library if it has any.
     ///
     /// # Errors
-    /// [`IoError::Usage`] with the file and its fault.
-    pub fn read(named: &[PathBuf], library: Option<&Path>) -> Result<Self, IoError> {
+    /// [`TargetError::Usage`] with the file and its fault.
+    pub fn read(named: &[PathBuf], library: Option<&Path>) -> Result<Self, TargetError> {
         let read_named = |path: &PathBuf| Ok((path.clone(), read(path)?));
-        let named = named.iter().map(read_named).collect::<Result<_, IoError>>()?;
+        let named = named.iter().map(read_named).collect::<Result<_, TargetError>>()?;
         let in_library = library.map(in_library).unwrap_or_default();
         let library = in_library.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
         Ok(Self { named, library })
@@ -31,8 +31,11 @@ impl FactsFiles {
     /// Gives real targets their facts.
     ///
     /// # Errors
-    /// [`IoError::Usage`] for a named file about none of them.
-    pub fn give<'a>(&self, targets: impl Iterator<Item = &'a mut Identity>) -> Result<(), IoError> {
+    /// [`TargetError::Usage`] for a named file about none of them.
+    pub fn give<'a>(
+        &self,
+        targets: impl Iterator<Item = &'a mut Identity>,
+    ) -> Result<(), TargetError> {
         let mut real: Vec<_> = targets.filter(|target| !target.kind.is_simulated()).collect();
         for (path, file) in &self.named {
             if !real.iter().any(|of| file.is_about(of.model(), of.firmware.as_deref())) {
@@ -50,9 +53,9 @@ impl FactsFiles {
     }
 }
 
-fn read(path: &Path) -> Result<FactsFile, IoError> {
+fn read(path: &Path) -> Result<FactsFile, TargetError> {
     let usage = |fault: &dyn std::fmt::Display| {
-        IoError::Usage(format!("facts file `{}`: {fault}", path.display()))
+        TargetError::Usage(format!("facts file `{}`: {fault}", path.display()))
     };
     let unread = |error| usage(&format!("it cannot be read: {error}"));
     let text = small_file::read(path).map_err(unread)?;
@@ -68,7 +71,7 @@ fn in_library(library: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn about_none(path: &Path, file: &FactsFile, real: &[&mut Identity]) -> IoError {
+fn about_none(path: &Path, file: &FactsFile, real: &[&mut Identity]) -> TargetError {
     let drive = |model: &str, firmware: Option<&str>| {
         format!("`{model}`{}", firmware.map_or_else(String::new, |f| format!(" firmware `{f}`")))
     };
@@ -76,7 +79,7 @@ fn about_none(path: &Path, file: &FactsFile, real: &[&mut Identity]) -> IoError 
     let there: Vec<_> =
         real.iter().map(|target| drive(target.model(), target.firmware.as_deref())).collect();
     let there = if there.is_empty() { "no real drive".to_owned() } else { there.join(", ") };
-    IoError::Usage(format!(
+    TargetError::Usage(format!(
         "--facts {} is about {about}, but the targets of this call are {there}",
         path.display()
     ))
@@ -87,7 +90,7 @@ mod tests {
     use super::*;
 
     fn target(spec: &str) -> Identity {
-        io::open::describe(&spec.parse().unwrap(), &io::OpenOptions::default()).unwrap().identity
+        io::open::inspect(&spec.parse().unwrap(), &io::OpenOptions::default()).unwrap().identity
     }
 
     fn write(path: &Path, model: &str, dram: &str) {

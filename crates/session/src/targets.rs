@@ -1,18 +1,16 @@
 //! The only way from target strings to usable targets, for every front end.
 //!
 //! [`inspect`] finds every objection to any of them and changes nothing; `ssdlab plan` ends there.
-//! [`Inspected::hold`] then opens and holds all that exist. Changes begin only after that: no target
+//! [`Inspection::hold`] then opens and holds all that exist. Changes begin only after that: no target
 //! is changed while another one of the call may still be refused.
 
 mod flags;
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use ::target::{IoError, PurgeMethod, TargetSpec};
-use io::open::{self, Described, Hold, Opened};
+use ::target::{PurgeMethod, TargetError, TargetSpec};
+use io::open::{self, Held, Inspected};
 use io::{EngineChoice, OpenOptions};
-
 use run::Workers;
 
 use crate::facts::FactsFiles;
@@ -70,27 +68,19 @@ impl Requirements<'_> {
 /// Reads target strings.
 ///
 /// # Errors
-/// [`IoError::Usage`] for an invalid one.
-pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, IoError> {
+/// [`TargetError::Usage`] for an invalid one.
+pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, TargetError> {
     texts.iter().map(|text| text.parse()).collect()
 }
 
-/// An inspected target.
-pub struct Candidate {
-    /// The requested target.
-    pub spec: TargetSpec,
-    /// The description of the target that was found.
-    pub described: Described,
-}
-
 /// All targets of a call, inspected.
-pub struct Inspected {
+pub struct Inspection {
     options: OpenOptions,
-    targets: Vec<Candidate>,
+    targets: Vec<Inspected>,
     /// The objection to two targets that are the same thing.
-    same: Option<IoError>,
+    same: Option<TargetError>,
     /// The objection to a confirmation without a target.
-    stray: Option<IoError>,
+    stray: Option<TargetError>,
 }
 
 /// Inspects all targets of a call.
@@ -100,7 +90,7 @@ pub struct Inspected {
 pub fn inspect(
     specs: Vec<TargetSpec>,
     requirements: Requirements<'_>,
-) -> Result<Inspected, IoError> {
+) -> Result<Inspection, TargetError> {
     for spec in &specs {
         flags::check_purge(spec, requirements.purge)?;
         flags::check_engine(spec, requirements.engine, requirements.workers)?;
@@ -110,18 +100,16 @@ pub fn inspect(
     let names_one = |word: &str| specs.iter().any(|spec| open::is_named_by(spec, word));
     let stray =
         requirements.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
-    let looked_at = |spec: TargetSpec| {
-        open::describe(&spec, &options).map(|described| Candidate { spec, described })
-    };
-    let mut targets: Vec<_> = specs.into_iter().map(looked_at).collect::<Result<_, _>>()?;
-    let identities = targets.iter_mut().map(|target| &mut target.described.identity);
+    let targets = specs.iter().map(|spec| open::inspect(spec, &options));
+    let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
+    let identities = targets.iter_mut().map(|target| &mut target.identity);
     FactsFiles::read(requirements.facts, requirements.library)?.give(identities)?;
-    Ok(Inspected { options, targets, same, stray })
+    Ok(Inspection { options, targets, same, stray })
 }
 
 /// A user who confirms a drive outside the call means another target than those in it.
-fn names_none(word: &str) -> IoError {
-    IoError::Refused {
+fn names_none(word: &str) -> TargetError {
+    TargetError::Refused {
         code: "wrong-serial",
         message: format!(
             "--erase {word} names no target of this call; leave it away, or compare with `ssdlab list`"
@@ -129,19 +117,18 @@ fn names_none(word: &str) -> IoError {
     }
 }
 
-impl Inspected {
+impl Inspection {
     /// The targets, in the order of the call.
-    pub fn targets(&self) -> &[Candidate] {
+    pub fn targets(&self) -> &[Inspected] {
         &self.targets
     }
 
-    /// The facts known about one of them.
+    /// One of the targets.
     ///
     /// # Errors
     /// If it is not one of them.
-    pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
-        let target = self.targets.iter().find(|target| &target.spec == spec);
-        target.map(|target| &target.described).ok_or_else(|| unprepared(spec))
+    pub fn target(&self, spec: &TargetSpec) -> Result<&Inspected, TargetError> {
+        self.targets.iter().find(|target| &target.spec == spec).ok_or_else(|| unknown(spec))
     }
 
     /// Removes targets without any work.
@@ -151,8 +138,8 @@ impl Inspected {
     }
 
     /// The objections to the call now; the first one decides.
-    pub fn objections(&self) -> impl Iterator<Item = &IoError> {
-        let of_targets = self.targets.iter().flat_map(|target| &target.described.obstacles);
+    pub fn objections(&self) -> impl Iterator<Item = &TargetError> {
+        let of_targets = self.targets.iter().flat_map(|target| &target.obstacles);
         self.same.iter().chain(of_targets).chain(&self.stray)
     }
 
@@ -163,99 +150,50 @@ impl Inspected {
     ///
     /// # Errors
     /// The first objection to any of them; nothing has changed then.
-    pub fn hold(self) -> Result<Prepared, IoError> {
-        let Self { options, targets, same, stray } = self;
-        let (mut ready, mut obstacles) = (Vec::new(), Vec::from_iter(same));
-        for Candidate { spec, mut described } in targets {
-            obstacles.append(&mut described.obstacles);
-            ready.push(Ready { spec, described, held: OnceLock::new() });
+    pub fn hold(self) -> Result<Targets, TargetError> {
+        let Self { options, mut targets, same, stray } = self;
+        let mut obstacles = Vec::from_iter(same);
+        for target in &mut targets {
+            obstacles.append(&mut target.obstacles);
         }
         if let Some(first) = obstacles.into_iter().chain(stray).next() {
             return Err(first);
         }
-        for target in &ready {
-            target.hold(&options)?;
-        }
-        Ok(Prepared { options, targets: ready })
+        let held = targets.into_iter().map(|target| target.hold(&options));
+        Ok(Targets { targets: held.collect::<Result<_, _>>()?, options })
     }
 }
 
 /// The targets of a call, all of them checked; existing ones are held until this is dropped.
-pub struct Prepared {
+pub struct Targets {
     options: OpenOptions,
-    targets: Vec<Ready>,
+    targets: Vec<Held>,
 }
 
-/// A usable target.
-struct Ready {
-    spec: TargetSpec,
-    described: Described,
-    /// Empty for files that do not exist yet.
-    held: OnceLock<Hold>,
-}
-
-impl Prepared {
+impl Targets {
     /// The options of the check of every target; queue depth, transfer size and data belong to the
     /// run.
     pub fn options(&self) -> &OpenOptions {
         &self.options
     }
 
-    /// The facts known about one of the targets.
+    /// One of the targets, to be opened for one run after the other.
     ///
     /// # Errors
     /// If it is not one of them.
-    pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
-        self.ready(spec).map(|target| &target.described)
-    }
-
-    /// Opens one of the targets, for one run.
-    ///
-    /// # Errors
-    /// If the system fails, or the engine is not available.
-    pub fn open(&self, spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError> {
-        self.ready(spec)?.open(options)
-    }
-
-    fn ready(&self, spec: &TargetSpec) -> Result<&Ready, IoError> {
-        let target = self.targets.iter().find(|target| &target.spec == spec);
-        target.ok_or_else(|| unprepared(spec))
+    pub fn target(&self, spec: &TargetSpec) -> Result<&Held, TargetError> {
+        let target = self.targets.iter().find(|target| &target.inspected.spec == spec);
+        target.ok_or_else(|| unknown(spec))
     }
 }
 
-fn unprepared(spec: &TargetSpec) -> IoError {
-    IoError::Usage(format!("{spec} is not a target of this call"))
-}
-
-impl Ready {
-    /// Holds an existing target; a missing file is created with its first run.
-    fn hold(&self, options: &OpenOptions) -> Result<(), IoError> {
-        if self.described.is_new {
-            return Ok(());
-        }
-        let hold = open::hold(&self.spec, options)?;
-        hold.check(options)?;
-        let _ = self.held.set(hold);
-        Ok(())
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
-        if let Some(held) = self.held.get() {
-            return held.open(options);
-        }
-        let created = open::hold(&self.spec, options)?;
-        let target = created.open(options)?;
-        if self.spec.keeps_new_file() {
-            // The next run keeps this file, too; other files are made anew for each.
-            let _ = self.held.set(created);
-        }
-        Ok(target)
-    }
+fn unknown(spec: &TargetSpec) -> TargetError {
+    TargetError::Usage(format!("{spec} is not a target of this call"))
 }
 
 /// Restores the settings of drives and of the kernel that a killed run left changed; each restored
 /// one in words, or the error against it.
-pub fn restore_left_behind() -> impl Iterator<Item = Result<String, IoError>> {
+pub fn restore_left_behind() -> impl Iterator<Item = Result<String, TargetError>> {
     device::rest::restore_left_behind()
         .into_iter()
         .chain(device::host::tracer::restore_left_behind())
@@ -270,8 +208,8 @@ mod tests {
 
     fn objections(texts: &[&str], requirements: Requirements<'_>) -> Vec<String> {
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let inspected = inspect(parse(&texts).unwrap(), requirements).unwrap();
-        inspected.objections().map(|error| crate::exit::of_target(error).0.to_owned()).collect()
+        let inspection = inspect(parse(&texts).unwrap(), requirements).unwrap();
+        inspection.objections().map(|error| crate::exit::of_target(error).0.to_owned()).collect()
     }
 
     #[test]

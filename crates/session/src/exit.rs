@@ -3,7 +3,7 @@
 use load::trace::TraceError;
 use result::store::StoreError;
 use run::RunError;
-use target::IoError;
+use target::TargetError;
 
 /// Success, or a failed verdict: the commands choose between 0 and 1.
 pub const EXIT_DONE: u8 = 0;
@@ -49,13 +49,13 @@ pub fn of_run(error: &RunError) -> (&'static str, u8) {
 
 /// The word and the exit code of an error of a target.
 #[must_use]
-pub fn of_target(error: &IoError) -> (&'static str, u8) {
+pub fn of_target(error: &TargetError) -> (&'static str, u8) {
     match error {
-        IoError::Usage(_) => ("usage", EXIT_USAGE),
-        IoError::Refused { code, .. } => (code, EXIT_REFUSED),
-        IoError::Device { .. } => ("device", EXIT_IO),
-        IoError::Interrupted(_) => ("interrupted", EXIT_INTERRUPTED),
-        IoError::Unsupported(_) => ("unsupported", EXIT_UNSUPPORTED),
+        TargetError::Usage(_) => ("usage", EXIT_USAGE),
+        TargetError::Refused { code, .. } => (code, EXIT_REFUSED),
+        TargetError::Device { .. } => ("device", EXIT_IO),
+        TargetError::Interrupted(_) => ("interrupted", EXIT_INTERRUPTED),
+        TargetError::Unsupported(_) => ("unsupported", EXIT_UNSUPPORTED),
     }
 }
 

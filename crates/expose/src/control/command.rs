@@ -1,13 +1,13 @@
-//! The orders to a disk.
+//! The control commands to a disk.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// An order to a disk, a JSON object with the member `order`.
+/// A control command to a disk, a JSON object with the member `order`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Order {
+pub enum ControlCommand {
     /// The state of the disk, and its work since the last reset.
     Status,
     /// The state again and again.
@@ -25,7 +25,7 @@ pub enum Order {
         #[serde(default)]
         after_commands: Option<u64>,
     },
-    /// The reports of the ordered cuts since the last such order.
+    /// The reports of the ordered cuts since the last such command.
     Cuts,
     /// Makes blocks unreadable until they are written.
     MediaError {

@@ -34,7 +34,7 @@ impl Files {
         texts: &[String],
         erase: &[String],
         engine: EngineChoice,
-    ) -> Result<Prepared, IoError> {
+    ) -> Result<Targets, TargetError> {
         let requirements = Requirements { write: true, erase, engine, ..Requirements::READ };
         let held = inspect(parse(texts).unwrap(), requirements)?.hold();
         for path in &self.words {
@@ -45,7 +45,7 @@ impl Files {
 
     fn reason(&self, texts: &[String], erase: &[String]) -> &'static str {
         match self.hold(texts, erase, EngineChoice::Auto) {
-            Err(IoError::Refused { code, .. }) => code,
+            Err(TargetError::Refused { code, .. }) => code,
             Err(error) => panic!("expected a refusal, got {error}"),
             Ok(_) => panic!("expected a refusal"),
         }
@@ -86,7 +86,7 @@ fn a_promise_to_only_read_is_kept_without_a_target_to_hold() {
     for text in ["null:", "sim:samsung-840-pro-256gb", "file:/tmp/never-created?size=1MiB"] {
         let requirements = Requirements { write: true, read_only: true, ..Requirements::READ };
         let held = inspect(parse(&[text.to_owned()]).unwrap(), requirements).unwrap().hold();
-        assert!(matches!(held, Err(IoError::Refused { code: "read-only", .. })), "{text}");
+        assert!(matches!(held, Err(TargetError::Refused { code: "read-only", .. })), "{text}");
     }
 }
 
@@ -105,9 +105,9 @@ fn an_engine_that_cannot_drive_a_target_is_refused_before_another_is_opened() {
     drop(files.hold(texts, words, EngineChoice::Auto).unwrap());
     let polling = io::Polling { completions: true, ..io::Polling::default() };
     let held = files.hold(texts, words, EngineChoice::Uring(polling));
-    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
+    assert!(matches!(held, Err(TargetError::Unsupported(_))), "it was held");
     let passthrough = EngineChoice::Passthrough(io::Polling::default());
     let held = files.hold(texts, words, passthrough);
-    assert!(matches!(held, Err(IoError::Unsupported(_))), "it was held");
+    assert!(matches!(held, Err(TargetError::Unsupported(_))), "it was held");
     drop((files, unmount));
 }

@@ -10,7 +10,7 @@ use io::EngineChoice;
 use result::schema::{Repeat, Request, Run};
 use result::store::ios::{IosChoice, IosChoiceError};
 use run::{RunError, SpanRequest, Workers};
-use target::IoError;
+use target::TargetError;
 
 /// A request for a test with every default, on the whole target.
 #[must_use]
@@ -131,7 +131,7 @@ pub fn to_run(request: &Request, library: PathBuf) -> Result<run::Request, RunEr
         seed: request.seed,
         command: command(request),
         recorded: Some(request.clone()),
-        meter: meter.map_err(|error: IoError| RunError::Target(error))?,
+        meter: meter.map_err(|error: TargetError| RunError::Target(error))?,
         workers: workers(request)?,
         ios: ios(request)?,
         ..run::Request::new(request.test.parse()?, library)
