@@ -100,7 +100,7 @@ pub fn inspect(
     let names_one = |word: &str| specs.iter().any(|spec| open::is_named_by(spec, word));
     let stray =
         requirements.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
-    let targets = specs.iter().map(|spec| open::inspect(spec, &options));
+    let targets = specs.into_iter().map(|spec| open::inspect(&spec, &options));
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let identities = targets.iter_mut().map(|target| &mut target.identity);
     FactsFiles::read(requirements.facts, requirements.library)?.give(identities)?;
