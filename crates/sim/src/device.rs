@@ -7,6 +7,9 @@
 //!               +-- relocate <- die: read <- garbage collection <- pacing
 //! ```
 //!
+//! An optional mechanism decides in `mechanism/X.rs`, and the drive carries that out in `device/X.rs`: TurboWrite, a pSLC
+//! cache, is `pslc`.
+//!
 //! A write is acknowledged when its last page is in the write buffer; its pages get their place in the host stream at
 //! that moment. All results are a function of the model with its seed and of the commands with their times: no clock,
 //! no threads.

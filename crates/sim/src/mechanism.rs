@@ -1,9 +1,9 @@
 //! Optional mechanisms: one phenomenon, one file, with its section in a model file, its integers, its state and its rules.
 //!
 //! They use the maps and the geometry, but neither the drive nor its model: they get the time and other facts as
-//! arguments, and return decisions. [`device`](crate::device) asks them and carries the decisions out. The list below
-//! gives a mechanism its section in [`Model`](crate::Model), its place in
-//! [`Options`](crate::model::Options) and its state in the drive.
+//! arguments, and return decisions. [`device`](crate::device) asks them and carries the decisions out, in the file of
+//! the same name. The list below gives a mechanism its section in [`Model`](crate::Model), its place in
+//! [`Options`](crate::model::Options) and its state in the drive. [`parity`] has no state: the geometry holds it.
 
 pub mod basis;
 pub mod cleaning_states;

@@ -52,7 +52,7 @@ impl Section for HeatAgingSection {
     }
 
     fn begin(plan: HeatAgingPlan, _: &Geometry, _: usize) -> HeatAging {
-        HeatAging { plan: plan, counted_ns: None }
+        HeatAging { plan, counted_ns: None }
     }
 }
 

@@ -6,7 +6,7 @@
 //! through its LBAs, a stretch at a time. A stretch that takes more than half as many senses again as it must is read
 //! and then programmed in the order of its LBAs, in the stream of cold data, at a rate at most. It takes an erased
 //! superblock only where the host could have one, and pays for the room as the host does, so that a full drive collects
-//! garbage for it: books and WAF count both. When the host comes back, what is read is dropped; what is placed is
+//! garbage for it: totals and WAF count both. When the host comes back, what is read is dropped; what is placed is
 //! programmed. Simplifications: a stretch is read as a whole into DRAM; pages in the pSLC cache and of victims stay;
 //! one round for each absence of the host. Test: `tests/mechanisms/idle_sort.rs`.
 

@@ -229,6 +229,13 @@ fn scaled_shape(model: &Model, scale: Ratio) -> (u32, u32) {
     (scaled_pages, scaled_blocks)
 }
 
+/// The share of the pages of a drive that the scale leaves.
+fn kept_share(blocks: Blocks) -> Ratio {
+    let of_plane = |pages, blocks| u64::from(pages) * u64::from(blocks);
+    let kept = of_plane(blocks.scaled_pages, blocks.scaled_per_plane);
+    Ratio::new(kept, of_plane(blocks.pages, blocks.per_plane)).unwrap_or(Ratio::ONE)
+}
+
 /// The blocks of a drive and those that the scale leaves.
 fn block_counts(model: &Model, scale: Ratio) -> Blocks {
     let nand = &model.nand;
@@ -456,9 +463,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         let rule = format!("a superblock must hold at least two pages of {page_bytes} bytes");
         return check.fail("nand.pages_per_block", pages_per_block, &rule);
     }
-    let full_pages = u64::from(nand.pages_per_block.value) * u64::from(nand.blocks_per_plane.value);
-    let kept = Ratio::new(u64::from(pages_per_block) * u64::from(blocks), full_pages)
-        .unwrap_or(Ratio::ONE);
+    let kept = kept_share(block_counts(model, scale));
     let capacity = capacity_bytes(model.capacity_gb.value);
     let capacity = capacity.map(|bytes| kept.of(bytes) / u64::from(page_bytes));
     let physical_pages = superblock_pages * u64::from(die_groups) * u64::from(blocks);

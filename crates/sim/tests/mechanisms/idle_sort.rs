@@ -41,7 +41,7 @@ fn sequential_reads(device: &mut Device, pages: u64) -> f64 {
 }
 
 #[test]
-fn sequential_reads_recover_at_rest_and_the_books_count_each_move() {
+fn sequential_reads_recover_at_rest_and_the_totals_count_each_move() {
     let rates = [&[][..], &SORT].map(|changes| {
         let mut device = scattered(changes, SPAN_PAGES);
         let before = device.telemetry();

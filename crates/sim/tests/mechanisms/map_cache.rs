@@ -37,25 +37,25 @@ fn pages(device: &Device) -> u64 {
     device.config().geometry.logical_pages
 }
 
-/// The entries of a load in the books.
-struct Books {
+/// The totals of a load.
+struct Totals {
     lookups: Lookups,
     metadata_pages: u64,
     host_pages: u64,
 }
 
-fn books(device: &Device) -> Books {
+fn totals(device: &Device) -> Totals {
     let totals = device.telemetry();
-    Books {
+    Totals {
         lookups: device.map_cache().expect("it has a cache").lookups(),
         metadata_pages: totals.metadata_pages,
         host_pages: totals.host_pages,
     }
 }
 
-/// The shares of lookups in DRAM, the host's memory and NAND since earlier books.
-fn shares(device: &Device, before: &Books) -> [f64; 3] {
-    let (now, then) = (books(device).lookups, before.lookups);
+/// The shares of lookups in DRAM, the host's memory and NAND since earlier totals.
+fn shares(device: &Device, before: &Totals) -> [f64; 3] {
+    let (now, then) = (totals(device).lookups, before.lookups);
     let counts = [now.dram - then.dram, now.host - then.host, now.nand - then.nand];
     let all = counts.iter().sum::<u64>() as f64;
     counts.map(|count| count as f64 / all)
@@ -100,7 +100,7 @@ fn a_read_waits_for_its_segment_and_a_write_does_not() {
     assert_eq!(read(0), found + 1_500, "it has made room");
     let written = WRITE_COMMAND + LINK_PAGE;
     assert_eq!(alone(&mut device, &op(OpKind::Write, SEGMENT, 1, 0)), written);
-    assert_eq!(books(&device).lookups.nand, 4 + 2);
+    assert_eq!(totals(&device).lookups.nand, 4 + 2);
     // Nothing was ever written there: there is no segment to read, and no page.
     let unmapped = READ_COMMAND + LINK_PAGE;
     assert_eq!(alone(&mut device, &op(OpKind::Read, 100 * SEGMENT, 1, 0)), unmapped);
@@ -143,7 +143,7 @@ fn uniform_writes_find_the_share_that_is_at_hand() {
         let (pages, segments) = (pages(&device), f64::from(device.config().geometry.map_pages));
         let mut rng = Rng::new(dram + host);
         load(&mut device, 100_000, 0, &mut rng, |rng| rng.below(pages));
-        let before = books(&device);
+        let before = totals(&device);
         load(&mut device, 200_000, 0, &mut rng, |rng| rng.below(pages));
         let found = shares(&device, &before);
         let formula = [dram as f64 / segments, host as f64 / segments];
@@ -151,7 +151,7 @@ fn uniform_writes_find_the_share_that_is_at_hand() {
         if host > 0 {
             assert_close("in the host's memory", found[1], formula[1]);
         }
-        let now = books(&device);
+        let now = totals(&device);
         let written = (now.metadata_pages - before.metadata_pages) as f64;
         let waf = written / (now.host_pages - before.host_pages) as f64;
         assert_close("WAF of the map", waf, 1.0 - formula[0] - formula[1]);
@@ -170,11 +170,11 @@ fn what_was_only_read_leaves_for_nothing() {
     fill(&mut device, pages);
     for percent in [50, 80, 95] {
         load(&mut device, 50_000, percent, &mut rng, |rng| rng.below(pages));
-        let before = books(&device);
+        let before = totals(&device);
         load(&mut device, 300_000, percent, &mut rng, |rng| rng.below(pages));
         let (hit, reads) = (1_910.0 / segments, percent as f64 / 100.0);
         let changed = 1.0 - reads * (1.0 - hit) / (1.0 - reads * hit);
-        let written = (books(&device).metadata_pages - before.metadata_pages) as f64;
+        let written = (totals(&device).metadata_pages - before.metadata_pages) as f64;
         assert_close("written by command", written / 300_000.0, (1.0 - hit) * changed);
     }
 }
@@ -209,7 +209,7 @@ fn a_hot_set_is_found_as_often_as_ches_approximation_says() {
             segment * SEGMENT + rng.below(SEGMENT)
         };
         load(&mut device, 50_000, 50, &mut rng, &mut page);
-        let before = books(&device);
+        let before = totals(&device);
         load(&mut device, 200_000, 50, &mut rng, &mut page);
         let [hot_rate, cold_rate] = [hot_chance as f64 / 100.0, 1.0 - hot_chance as f64 / 100.0];
         let (hot, cold) = (hot as f64, (segments - hot) as f64);
@@ -224,22 +224,22 @@ fn days_without_power_leave_the_map_in_nand_and_none_of_it_in_the_caches() {
     let mut device = cached(2, 4, &[]);
     fill(&mut device, 8 * SEGMENT);
     device.age(Past::days(1));
-    let before = books(&device);
+    let before = totals(&device);
     for (kind, segment) in
         [(OpKind::Write, 0), (OpKind::Write, 1), (OpKind::Write, 2), (OpKind::Read, 3)]
     {
         alone(&mut device, &op(kind, segment * SEGMENT, 1, 0));
     }
     device.age(Past::days(1));
-    assert_eq!(books(&device).metadata_pages - before.metadata_pages, 3);
+    assert_eq!(totals(&device).metadata_pages - before.metadata_pages, 3);
     device.check().unwrap();
-    let before = books(&device);
+    let before = totals(&device);
     for segment in 0..4 {
         alone(&mut device, &op(OpKind::Read, segment * SEGMENT, 1, 0));
     }
     assert_eq!(shares(&device, &before), [0.0, 0.0, 1.0]);
     device.age(Past::days(1));
-    assert_eq!(books(&device).metadata_pages, before.metadata_pages, "nothing has changed");
+    assert_eq!(totals(&device).metadata_pages, before.metadata_pages, "nothing has changed");
 }
 
 /// The map in a cache of 64 superblocks, 16,384 pages, that data goes past. The write buffer is small, so that it hides

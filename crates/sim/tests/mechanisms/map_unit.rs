@@ -30,11 +30,11 @@ fn host_pages(device: &Device) -> u64 {
 
 /// NAND pages for each page of the host since an earlier moment.
 fn waf_since(device: &Device, before: (u64, u64)) -> f64 {
-    let (programmed, host) = books(device);
+    let (programmed, host) = programmed_and_host(device);
     (programmed - before.0) as f64 / (host - before.1) as f64
 }
 
-fn books(device: &Device) -> (u64, u64) {
+fn programmed_and_host(device: &Device) -> (u64, u64) {
     let totals = device.telemetry();
     (totals.programmed_pages, totals.host_pages)
 }
@@ -90,7 +90,7 @@ fn whole_units_in_order_are_written_once() {
     let pages = host_pages(&device) / 32 * 32;
     fill(&mut device, pages);
     alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
-    assert_eq!(books(&device), (pages, pages));
+    assert_eq!(programmed_and_host(&device), (pages, pages));
 }
 
 /// Writes of n pages of 4 KiB at random places touch (n + u - 1) / u units of u pages on average.
@@ -124,7 +124,7 @@ fn with_cleaning_waf_is_the_unit_times_that_of_theory() {
     let mut rng = Rng::split(1, "addresses");
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut rng);
-    let before = books(&device);
+    let before = programmed_and_host(&device);
     let mut free = 0;
     for _ in 0..100 {
         random_writes(&mut device, pages, pages / 100, &mut rng);
