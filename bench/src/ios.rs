@@ -3,33 +3,16 @@
 //! Runs with and without rows take turns, and each figure is the median of its turns: on a busy machine
 //! the ratios hold, and the rates are lower than on a quiet one.
 
-use std::path::PathBuf;
-
 use anyhow::{Context, Result};
-use clap::Args;
 use serde_json::{Value, json};
 
 use super::engine::median::Median;
 use super::scratch::ScratchDir;
-use super::trace::{Cost, TraceBench};
+use super::trace::{Cost, TraceArgs, TraceBench};
 use xtask::log::Log;
 use xtask::workspace::Workspace;
 
 const LOG: Log = Log::stderr("bench");
-
-/// Arguments of the bench.
-#[derive(Args)]
-pub(crate) struct IosArgs {
-    /// Short runs: a check that the bench works
-    #[arg(long)]
-    quick: bool,
-    /// Directory of the runs. Default: TMPDIR, or else /var/tmp
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// Program to measure instead of a release build
-    #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
-}
 
 /// One run: its commands, its rows, and its resources.
 struct Turn {
@@ -41,7 +24,7 @@ struct Turn {
 }
 
 /// Measures and returns the JSON document.
-pub(crate) fn run(workspace: &Workspace, args: &IosArgs) -> Result<String> {
+pub(crate) fn run(workspace: &Workspace, args: &TraceArgs) -> Result<String> {
     let program = super::program(workspace, args.program.as_deref())?;
     let bench = TraceBench { program, dir: ScratchDir::make(args.dir.as_deref())? };
     let (turns, seconds) = if args.quick { (1, 2) } else { (5, 20) };

@@ -43,7 +43,7 @@ enum Bench {
     /// Traces: synthesis, import and replay; memory and lateness of a replay
     Trace(trace::TraceArgs),
     /// Rows of single commands: rows a second of the writer, and the price for a run
-    Ios(ios::IosArgs),
+    Ios(trace::TraceArgs),
     /// The page and the Bench in a browser: size, first screen, every kind of button
     Page(page::PageArgs),
 }

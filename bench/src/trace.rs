@@ -23,18 +23,18 @@ const LOG: Log = Log::stderr("bench");
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb";
 
-/// Arguments of the bench.
+/// Arguments of the benches of whole runs.
 #[derive(Args)]
 pub(crate) struct TraceArgs {
     /// Small sizes: a check that the bench works
     #[arg(long)]
-    quick: bool,
-    /// Directory of traces and of the file target. Default: TMPDIR, or else /var/tmp
+    pub(super) quick: bool,
+    /// Directory of traces, runs and the file target. Default: TMPDIR, or else /var/tmp
     #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
+    pub(super) dir: Option<PathBuf>,
     /// Program to measure instead of a release build
     #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
+    pub(super) program: Option<PathBuf>,
 }
 
 /// Sizes of all parts.

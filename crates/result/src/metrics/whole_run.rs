@@ -204,7 +204,7 @@ pub(super) const WHEN: [Row; 2] = [
         Lost,
         "From here on the pace keeps its level until the end, by the rule of the SNIA PTS for five \
          equal parts, and a simulated drive cleans up; unknown if it never settles, or was not in \
-         steady state. RunCandidate by change-point detection, so it may differ from the second at which \
+         steady state. Found by change-point detection, so it may differ from the second at which \
          the steady-state graphs begin.",
     ),
 ];

@@ -108,6 +108,7 @@ impl Page {
     /// # Errors
     /// If the report contains a value that JSON cannot represent.
     pub fn with(&self, report: &Report) -> Result<String, ReportError> {
+        // In base64 no text (a drive's name, a path) can end the script element or open a comment.
         let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", BASE64.encode(packed(report)?));
         Ok(self.text.replacen(&placeholder(), &data, 1))
     }

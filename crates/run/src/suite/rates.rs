@@ -11,15 +11,6 @@ use result::stats::mixture::{Mixture, Rate};
 
 use super::{Figures, Measurements, Part};
 
-/// A step of a test, with its names in metrics and for people.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StepNames {
-    /// Name of the phase, and of the step in metrics.
-    pub(crate) phase: &'static str,
-    /// Words for people.
-    pub(crate) label: &'static str,
-}
-
 /// `<test>.<step>.mb_per_s` and `.iops`, marked if they mix two regimes; null for an incomplete
 /// step.
 pub(crate) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
@@ -89,24 +80,23 @@ fn mark_end(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     figures.marks.extend(latency::marks_of_end(part.phase, &figures.metrics, &prefix));
 }
 
-/// Rates of every step as metrics, and a table of them.
-pub(crate) fn of_steps(measured: &Measurements<'_>, title: &str, steps: &[StepNames]) -> Figures {
+/// Rates of every step as metrics, and a table of them. A step has the name of its phase, and words for people.
+pub(crate) fn of_steps(
+    measured: &Measurements<'_>,
+    title: &str,
+    steps: &[(&str, &str)],
+) -> Figures {
     let test = &measured.run.test;
     let mut figures = Figures::default();
     let mut rows = Vec::new();
-    for StepNames { phase, label } in steps {
+    for (phase, label) in steps {
         let part = measured.complete(phase);
         add_rates(&mut figures, &format!("{test}.{phase}"), part);
         let values = vec![part.and_then(|part| part.mb_per_s()), part.and_then(|part| part.iops())];
         rows.push(TableRow { label: (*label).to_owned(), values });
     }
-    figures.tables.push(table(
-        "rates",
-        title,
-        "transfer",
-        &[("rate", "MB/s"), ("commands", "IOPS")],
-    ));
-    figures.tables[0].rows = rows;
+    let columns = [("rate", "MB/s"), ("commands", "IOPS")];
+    figures.tables = vec![Table { rows, ..table("rates", title, "transfer", &columns) }];
     figures
 }
 

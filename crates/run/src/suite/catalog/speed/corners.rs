@@ -14,7 +14,7 @@ use load::{Order, Workload};
 
 use crate::params::Param;
 use crate::suite::keys::{Duration, Plain, QueueDepth, Region, settings};
-use crate::suite::rates::{self, StepNames};
+use crate::suite::rates;
 use crate::suite::{
     Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps,
@@ -33,18 +33,15 @@ pub(crate) const DEFINITION: Definition = Definition {
     ..Definition::of::<Settings>(Chapter::Speed, 1)
 };
 
-const STEPS: [StepNames; 8] = [
-    StepNames { phase: "random_read", label: "4 KiB random read" },
-    StepNames { phase: "random_read_deep", label: "4 KiB random read, deep queue" },
-    StepNames { phase: "random_write", label: "4 KiB random write" },
-    StepNames { phase: "random_write_repeating", label: "4 KiB random write, repeating data" },
-    StepNames { phase: "random_write_deep", label: "4 KiB random write, deep queue" },
-    StepNames {
-        phase: "random_write_deep_repeating",
-        label: "4 KiB random write, deep queue, repeating data",
-    },
-    StepNames { phase: "sequential_write", label: "128 KiB sequential write" },
-    StepNames { phase: "sequential_read", label: "128 KiB sequential read" },
+const STEPS: [(&str, &str); 8] = [
+    ("random_read", "4 KiB random read"),
+    ("random_read_deep", "4 KiB random read, deep queue"),
+    ("random_write", "4 KiB random write"),
+    ("random_write_repeating", "4 KiB random write, repeating data"),
+    ("random_write_deep", "4 KiB random write, deep queue"),
+    ("random_write_deep_repeating", "4 KiB random write, deep queue, repeating data"),
+    ("sequential_write", "128 KiB sequential write"),
+    ("sequential_read", "128 KiB sequential read"),
 ];
 
 /// The rate that serves a desktop, by the rule of thumb of the reviews.

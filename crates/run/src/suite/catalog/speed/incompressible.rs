@@ -18,7 +18,7 @@ use result::schema::TableRow;
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Plain, Reading, Region, settings};
-use crate::suite::rates::{self, StepNames};
+use crate::suite::rates;
 use crate::suite::{
     Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
     open_loop, steps,
@@ -34,15 +34,15 @@ pub(crate) const DEFINITION: Definition = Definition {
     ..Definition::of::<Settings>(Chapter::Speed, 2)
 };
 
-const STEPS: [StepNames; 8] = [
-    StepNames { phase: "sequential_write", label: "16 MiB sequential write, in commands of 1 MiB" },
-    StepNames { phase: "sequential_read", label: "16 MiB sequential read, in commands of 1 MiB" },
-    StepNames { phase: "read", label: "4 KiB random read" },
-    StepNames { phase: "write", label: "4 KiB random write" },
-    StepNames { phase: "read_deep", label: "4 KiB random read, deep queue" },
-    StepNames { phase: "write_deep", label: "4 KiB random write, deep queue" },
-    StepNames { phase: "access_read", label: "4 KiB reads over the whole span" },
-    StepNames { phase: "access_write", label: "512 B writes" },
+const STEPS: [(&str, &str); 8] = [
+    ("sequential_write", "16 MiB sequential write, in commands of 1 MiB"),
+    ("sequential_read", "16 MiB sequential read, in commands of 1 MiB"),
+    ("read", "4 KiB random read"),
+    ("write", "4 KiB random write"),
+    ("read_deep", "4 KiB random read, deep queue"),
+    ("write_deep", "4 KiB random write, deep queue"),
+    ("access_read", "4 KiB reads over the whole span"),
+    ("access_write", "512 B writes"),
 ];
 
 const UNIT_BLOCK_BYTES: u32 = 1 << 20;
@@ -147,7 +147,7 @@ fn access_times(
 ) -> result::schema::Table {
     let columns = [("mean", "ns"), ("longest", "ns")];
     let mut table = rates::table("access", "Access time", "command", &columns);
-    for StepNames { phase, label } in STEPS.iter().filter(|step| step.phase.starts_with("access")) {
+    for (phase, label) in STEPS.iter().filter(|(phase, _)| phase.starts_with("access")) {
         let part = measured.complete(phase);
         let mean = part.and_then(|part| part.latency_ns_mean());
         metrics.insert(format!("incompressible.{phase}.latency_ns_mean"), mean);
