@@ -35,6 +35,8 @@ enum Verb {
     Test(suite::TestArgs),
     /// The same as `test`, and a step that cannot run here fails instead of being skipped.
     Ci(suite::TestArgs),
+    /// Format Rust, the page and Markdown.
+    Format,
     /// Build the web page into web/dist/index.html.
     Web,
     /// Generate the JSON Schema and the TypeScript types from the Rust types.
@@ -76,6 +78,7 @@ fn run(verb: Verb) -> Result<bool> {
     match verb {
         Verb::Test(args) => suite::run(workspace, &args, ci_from_environment()),
         Verb::Ci(args) => suite::run(workspace, &args, true),
+        Verb::Format => steps::format(&workspace).map(|()| true),
         Verb::Web => web::bundle(&workspace).map(|()| true),
         Verb::Schema => schema::generate(&workspace).map(|()| true),
         Verb::Dist => dist::run(&workspace).map(|()| true),

@@ -184,6 +184,14 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "markdown",
+        what: "is the text of the documentation formatted?",
+        lane: Lane::Python,
+        after: &["python-deps"],
+        run: |workspace, log| python::markdown(workspace, log, &["--check"]),
+        ..STEP
+    },
+    Step {
         name: "kernel",
         what: "unpack Debian's kernel for the emulated machine",
         lane: Lane::Side,
@@ -340,6 +348,16 @@ fn clippy(workspace: &Workspace, log: Log) -> Result<()> {
     let mut clippy = workspace.cargo(["clippy", "--workspace", "--all-targets"]);
     clippy.args(["--features", "xtask/binary", "--", "--deny", "warnings"]);
     proc::stream(log, &mut clippy)
+}
+
+/// The verb `format`.
+pub(crate) fn format(workspace: &Workspace) -> Result<()> {
+    let log = Log::stdout("format");
+    proc::stream(log, &mut workspace.cargo(["fmt", "--all"]))?;
+    web::install(workspace, log)?;
+    proc::stream(log, &mut workspace.npm(["run", "format"]))?;
+    setup::python_environment(workspace, log)?;
+    python::markdown(workspace, log, &[])
 }
 
 fn left_to_full(log: Log) -> Result<()> {

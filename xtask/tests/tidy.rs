@@ -4,7 +4,6 @@ mod tidy {
     pub(crate) mod circles;
     pub(crate) mod dependencies;
     pub(crate) mod links;
-    pub(crate) mod markdown;
     pub(crate) mod mechanisms;
     pub(crate) mod names;
     pub(crate) mod source;

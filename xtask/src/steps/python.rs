@@ -1,8 +1,9 @@
-//! The Python package: built as the other crates are, so that the step reuses their build, and tested where
-//! it stands. `pip install ./py` builds a wheel of it with maturin.
+//! Steps by tools of Python. The Python package is built as the other crates are, so that its step reuses their
+//! build, and tested where it stands; `pip install ./py` builds a wheel of it with maturin.
 
 use std::ffi::OsString;
 use std::fs;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -29,6 +30,16 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
         tests.env("SSDLAB_BIN", program);
     }
     proc::stream(log, &mut tests)
+}
+
+/// Formats every Markdown file that is not generated, by the rules of .mdformat.toml.
+pub(crate) fn markdown(workspace: &Workspace, log: Log, options: &[&str]) -> Result<()> {
+    let mut list = Command::new("git");
+    list.args(["ls-files", "--", "*.md", ":(exclude,attr:linguist-generated)"]);
+    let files = proc::capture(list.current_dir(workspace.root()))?;
+    let mut format = setup::python(workspace);
+    format.args(["-m", "mdformat"]).args(options).args(files.lines());
+    proc::stream(log, &mut format)
 }
 
 /// Builds the compiled part and puts it beside the Python files.
