@@ -15,7 +15,7 @@ const IRREGULAR: [&str; 16] = [
 ];
 
 /// Names that stand; a new one is refused, and one that has gone leaves the list.
-const STANDING: [&str; 35] = [
+const STANDING: [&str; 33] = [
     "Asked",
     "Bounded",
     "Broken",
@@ -26,7 +26,6 @@ const STANDING: [&str; 35] = [
     "Found",
     "Held",
     "Inspected",
-    "Issued",
     "Kept",
     "Locked",
     "Mixed",
@@ -47,7 +46,6 @@ const STANDING: [&str; 35] = [
     "Skewed",
     "Sourced",
     "Stopped",
-    "Stored",
     "Stuffed",
     "Untimed",
     "Written",
