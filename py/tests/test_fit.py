@@ -54,7 +54,7 @@ def test_no_model_explains_two_drives_at_once() -> None:
     other = ssdlab.Drive(BASE, scale=SCALE, nand__program_ns=1_400_000)
     mixed = measured(one, None) + measured(other, "35%")
     with pytest.raises(ssdlab.NoModelError) as refused:
-        ssdlab.fit(mixed, BASE, scale=SCALE)
+        ssdlab.fit(mixed, BASE, known=["pacing", "dies_per_channel"], scale=SCALE)
     assert refused.value.reason == "no-model"
     assert refused.value.fit is not None and refused.value.fit.worst() > 0.05
 
@@ -63,8 +63,10 @@ def test_latencies_tell_two_drives_apart_whose_rates_one_model_explains() -> Non
     one = ssdlab.Drive(BASE, scale=SCALE)
     other = ssdlab.Drive(BASE, scale=SCALE, gc__pacing="watermark")
     mixed = measured(one, None) + measured(other, "35%")
+    known = ["dies_per_channel", "read_ns", "relocate_ns", "write_command_ns", "link_bytes_per_s"]
+    known += ["read_command_ns", "read_latency_ns", "write_latency_ns"]
     with pytest.raises(ssdlab.NoModelError, match="latency_steady_ns_p50") as refused:
-        ssdlab.fit(mixed, BASE, scale=SCALE)
+        ssdlab.fit(mixed, BASE, known=known, scale=SCALE)
     assert refused.value.fit is not None
     beyond = {it.figure for it in refused.value.fit.residuals if it.excess > 1}
     assert beyond and all(name.startswith("latency_steady_ns") for name in beyond)
