@@ -86,8 +86,7 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
 /// Builds the driver and the writer of the first inputs.
 fn build(workspace: &Workspace, log: Log) -> Result<()> {
     // With an example, features are those of the tests.
-    let parts = ["--bin", DRIVER, "--bin", SEEDS, "--example", "suite_catalogue"];
-    proc::stream(log, &mut workspace.build_debug(&parts))
+    proc::stream(log, &mut workspace.build_debug(&["--bin", DRIVER, "--bin", SEEDS]))
 }
 
 fn drive(workspace: &Workspace, log: Log, target: &str, seconds: u32, seed: u64) -> Result<()> {

@@ -104,12 +104,12 @@ impl Workspace {
         command
     }
 
-    /// A debug build of these parts of the workspace, such as `--example schema`; the programs are in
-    /// [`Self::debug_dir`]. For a build of one package, cargo would enable fewer features of the
-    /// libraries than for the tests of all, and compile them and all above them once more.
+    /// A debug build of these parts of the workspace, such as `--bin ssdlab`; the programs are in
+    /// [`Self::debug_dir`]. For one package, or without a target of the tests, cargo would enable fewer features of
+    /// the libraries than for the tests, and compile them and all above them once more; hence the example.
     pub fn build_debug(&self, parts: &[&str]) -> Command {
         let mut command = self.cargo(["build", "--quiet", "--workspace", "--exclude", "xtask"]);
-        command.args(parts);
+        command.args(["--example", "suite_catalogue"]).args(parts);
         command
     }
 

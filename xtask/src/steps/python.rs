@@ -44,8 +44,7 @@ pub(crate) fn markdown(workspace: &Workspace, log: Log, options: &[&str]) -> Res
 
 /// Builds the compiled part and puts it beside the Python files.
 fn build(workspace: &Workspace, log: Log) -> Result<()> {
-    // With an example, features are those of the tests.
-    proc::stream(log, &mut workspace.build_debug(&["--lib", "--example", "suite_catalogue"]))?;
+    proc::stream(log, &mut workspace.build_debug(&["--lib"]))?;
     let built = workspace.debug_dir().join("lib_native.so");
     let module = workspace.path(MODULE);
     // A program that has loaded the old one keeps it.
