@@ -56,7 +56,7 @@ pub(crate) enum Lane {
     Python,
     /// Steps of npm and pip, the browser, and the emulated machine: they wait for much of their time.
     Side,
-    /// Steps that measure time or need the memory: they run alone.
+    /// Steps that measure time: they run alone.
     Alone,
 }
 
@@ -300,7 +300,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "exposed",
         what: "is a simulated drive a disk for fio, qemu-img, the tools of libnbd and Linux?",
-        lane: Lane::Alone,
+        lane: Lane::Cargo,
         after: &["program"],
         needs: &[
             Need::Root,
@@ -317,7 +317,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "acceptance",
         what: "is a full-size simulated run complete, and do its sums agree?",
-        lane: Lane::Alone,
+        lane: Lane::Cargo,
         after: &["program", "python-deps"],
         run: |workspace, log| integration(workspace, log, ACCEPTANCE),
         ..STEP
@@ -336,7 +336,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "python",
         what: "can Python read what a run leaves behind?",
-        lane: Lane::Alone,
+        lane: Lane::Cargo,
         after: &["program", "python-deps"],
         run: python_tests,
         ..STEP
