@@ -50,7 +50,6 @@ pub const TARGETS: [Target; 13] = [
 
 impl Target {
     /// The target of this name.
-    #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         TARGETS.iter().find(|target| target.name == name)
     }
@@ -61,7 +60,6 @@ impl Target {
     }
 
     /// Inputs to begin with.
-    #[must_use]
     pub fn seeds(&self) -> Vec<Vec<u8>> {
         (self.seeds)()
     }

@@ -140,7 +140,6 @@ impl Shown for NandType {
 
 impl NandType {
     /// The word of the field.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Slc => "SLC",
@@ -268,7 +267,6 @@ impl<'a> Fact<'a> {
     }
 
     /// The value with its unit: `95,000 IOPS`.
-    #[must_use]
     pub fn text(&self) -> String {
         let value = match self.value {
             FactValue::Text(text) => text.to_owned(),
@@ -303,7 +301,6 @@ impl Price {
 
 impl Facts {
     /// Whether nothing is known.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -352,7 +349,6 @@ fn fault(key: &str, value: &str, rule: String) -> FactFault {
 }
 
 /// Whether a source begins with its certainty.
-#[must_use]
 pub fn has_certainty(from: &str) -> bool {
     CERTAINTIES.iter().any(|word| from.starts_with(word))
 }

@@ -21,7 +21,6 @@ impl Fnv {
 
     /// The fingerprint so far.
     #[inline]
-    #[must_use]
     pub const fn value(self) -> u64 {
         self.0
     }

@@ -51,7 +51,6 @@ impl Histogram {
     ///
     /// # Panics
     /// Never: the bounds are constants that `hdrhistogram` accepts.
-    #[must_use]
     pub fn new() -> Self {
         let hdr = Hdr::new_with_bounds(1, VALUE_NS_MAX, SIGNIFICANT_DIGITS)
             .expect("constant bounds are valid");
@@ -83,14 +82,12 @@ impl Histogram {
     }
 
     /// Number of recorded values.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.hdr.len()
     }
 
     /// The value at or below which `share` of all values lies, as the highest value of its bin;
     /// `None` while empty. The rank is an exact integer, so no count slips at 99.95%.
-    #[must_use]
     pub fn quantile(&self, share: Ratio) -> Option<u64> {
         let rank = self.count() - share.complement().of(self.count());
         let mut below = 0;
@@ -102,20 +99,17 @@ impl Histogram {
 
     /// As [`Histogram::quantile`], with at least [`BEYOND_MIN`] values beyond it: p99 takes 1,000
     /// values; or `None` if there are fewer.
-    #[must_use]
     pub fn percentile(&self, share: Ratio) -> Option<u64> {
         let beyond = share.complement().of(self.count());
         (beyond >= BEYOND_MIN).then(|| self.quantile(share)).flatten()
     }
 
     /// The largest recorded value, as the highest value of its bin; `None` while empty.
-    #[must_use]
     pub fn max(&self) -> Option<u64> {
         (self.count() > 0).then(|| self.hdr.max())
     }
 
     /// The mean of the bin midpoints; `None` while empty.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.hdr.mean())
     }

@@ -26,7 +26,6 @@ pub enum TargetKind {
 
 impl TargetKind {
     /// The word used in result files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Simulated => "simulated",
@@ -38,51 +37,43 @@ impl TargetKind {
     }
 
     /// Whether the target has virtual time, so that other runs beside it do not disturb it.
-    #[must_use]
     pub const fn is_simulated(self) -> bool {
         matches!(self, Self::Simulated)
     }
 
     /// Whether the target stores data: a run can read data back, and destroys earlier data.
-    #[must_use]
     pub const fn stores_data(self) -> bool {
         matches!(self, Self::Block | Self::File)
     }
 
     /// Whether the target keeps its data after the end of the program. A file may be one that the
     /// run created for itself.
-    #[must_use]
     pub const fn outlives_the_run(self) -> bool {
         matches!(self, Self::Block)
     }
 
     /// Whether its figures are those of the harness alone.
-    #[must_use]
     pub const fn is_harness_only(self) -> bool {
         matches!(self, Self::Null)
     }
 
     /// Whether several threads can drive it. A simulated drive has one clock, hence one thread.
-    #[must_use]
     pub const fn takes_threads(self) -> bool {
         !self.is_simulated()
     }
 
     /// Whether commands reach it through one of several engines.
-    #[must_use]
     pub const fn has_engine(self) -> bool {
         self.stores_data()
     }
 
     /// Whether NVMe commands can reach it.
-    #[must_use]
     pub const fn takes_nvme_commands(self) -> bool {
         matches!(self, Self::Block)
     }
 
     /// The fresh state at its start, which leaves no choice of a purge method, or `None` if there
     /// are several.
-    #[must_use]
     pub const fn fresh_state(self) -> Option<&'static str> {
         match self {
             Self::Simulated => Some("a simulated drive is built anew"),
@@ -138,20 +129,17 @@ impl Identity {
     pub const MODEL: &str = "model";
 
     /// The model of the drive, which facts are known of.
-    #[must_use]
     pub fn model(&self) -> &str {
         self.details.get(Self::MODEL).unwrap_or(&self.name)
     }
 
     /// Whether it is a drive model in virtual time.
-    #[must_use]
     pub const fn is_simulated(&self) -> bool {
         self.kind.is_simulated()
     }
 
     /// Size of a simulated drive as a share of its model, or `None` for the whole of it and for
     /// other targets.
-    #[must_use]
     pub fn scale(&self) -> Option<Ratio> {
         self.details.get(Self::SCALE)?.parse().ok()
     }

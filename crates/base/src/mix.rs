@@ -6,7 +6,6 @@ const UNMIX: u64 = 0x4f74_430c_22a5_4005;
 
 /// A bijection whose output looks random.
 #[inline]
-#[must_use]
 pub const fn mix(value: u64) -> u64 {
     let product = (value ^ (value >> 32)).wrapping_mul(MIX);
     product ^ (product >> 32)
@@ -14,7 +13,6 @@ pub const fn mix(value: u64) -> u64 {
 
 /// The inverse of [`mix`].
 #[inline]
-#[must_use]
 pub const fn unmix(value: u64) -> u64 {
     let product = (value ^ (value >> 32)).wrapping_mul(UNMIX);
     product ^ (product >> 32)

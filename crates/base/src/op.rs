@@ -21,13 +21,11 @@ impl OpKind {
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Deallocate];
 
     /// A dense index for per-kind tables.
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
     /// The word used in result files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -101,7 +99,6 @@ pub struct Completion {
 
 impl Completion {
     /// Time from submission to completion.
-    #[must_use]
     pub fn latency(&self) -> Nanos {
         Nanos(self.done.0.saturating_sub(self.submitted.0))
     }

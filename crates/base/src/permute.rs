@@ -18,7 +18,6 @@ pub struct Permutation {
 
 impl Permutation {
     /// A permutation of `0..n`.
-    #[must_use]
     pub fn new(n: u64, rng: &mut Rng) -> Self {
         let bits = 64 - n.saturating_sub(1).leading_zeros();
         let half_bits = bits.div_ceil(2).max(1);
@@ -26,13 +25,11 @@ impl Permutation {
     }
 
     /// Number of elements.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.n
     }
 
     /// Whether there is nothing to permute.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
@@ -41,7 +38,6 @@ impl Permutation {
     ///
     /// # Panics
     /// When `index` is not below `n`.
-    #[must_use]
     pub fn at(&self, index: u64) -> u64 {
         self.walk(index, Self::forward)
     }
@@ -50,7 +46,6 @@ impl Permutation {
     ///
     /// # Panics
     /// When `element` is not below `n`.
-    #[must_use]
     pub fn index_of(&self, element: u64) -> u64 {
         self.walk(element, Self::backward)
     }

@@ -23,14 +23,12 @@ fn split_mix_64(state: &mut u64) -> u64 {
 
 impl Rng {
     /// The generator of this seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut mix = seed;
         Self { state: std::array::from_fn(|_| split_mix_64(&mut mix)) }
     }
 
     /// The generator of the consumer `name` under `seed` (FNV-1a of the name, mixed with the seed).
-    #[must_use]
     pub fn split(seed: u64, name: &str) -> Self {
         let mut of_name = Fnv::EMPTY;
         of_name.add(name.bytes().map(u64::from));

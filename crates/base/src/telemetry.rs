@@ -29,7 +29,6 @@ pub enum ColumnUnit {
 
 impl ColumnUnit {
     /// The word in tables of columns.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pages => "pages",

@@ -8,7 +8,6 @@ const COLUMNS: usize = 100;
 const LINE_CHARS_MAX: usize = 400;
 
 /// A value as a message repeats it: the beginning of a long one.
-#[must_use]
 pub fn shortened(value: &str) -> String {
     match value.char_indices().nth(VALUE_CHARS_MAX) {
         None => value.to_owned(),
@@ -17,14 +16,12 @@ pub fn shortened(value: &str) -> String {
 }
 
 /// The message of a parser, which may repeat a whole file: long words lose their end, long lines their middle.
-#[must_use]
 pub fn shortened_words(message: &str) -> String {
     let line = |line: &str| shortened_line(&line.split(' ').map(shortened).collect::<Vec<_>>());
     message.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Digits with thousands separators: `12,345`.
-#[must_use]
 pub fn grouped(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -37,7 +34,6 @@ pub fn grouped(digits: &str) -> String {
 }
 
 /// Three significant digits, with thousands separators from 1,000 on: `51,200`, `12.3`, `0.05`.
-#[must_use]
 pub fn significant(value: f64) -> String {
     let magnitude = value.abs().max(1e-9).log10().floor() as i32;
     if magnitude >= 2 {
@@ -49,7 +45,6 @@ pub fn significant(value: f64) -> String {
 }
 
 /// An item of a Markdown list behind its mark (`- `), in lines of at most 100 columns if its words permit that.
-#[must_use]
 pub fn list_item(mark: &str, text: &str) -> String {
     let indent = " ".repeat(mark.len());
     let mut lines = mark.to_owned();

@@ -155,25 +155,21 @@ impl FromStr for Ratio {
 
 impl Bytes {
     /// Sum, or `None` if it does not fit.
-    #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
     /// Difference, or `None` if it would be negative.
-    #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
     /// Product, or `None` if it does not fit.
-    #[must_use]
     pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(factor).map(Self)
     }
 
     /// Rounded, in the decimal unit that drives are sold in: `480.1 GB`.
-    #[must_use]
     pub fn rounded(self) -> String {
         let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)];
         let value = self.0 as f64;
@@ -195,19 +191,16 @@ impl Nanos {
     pub const SECOND: Self = Self(1_000_000_000);
 
     /// Sum, or `None` if it does not fit.
-    #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
     /// Difference, or `None` if it would be negative.
-    #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
     /// Seconds as a float, for statistics and drawing only.
-    #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -218,7 +211,6 @@ impl Ratio {
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     /// A share, or `None` if the denominator is zero or the value is larger than 1.
-    #[must_use]
     pub const fn new(numerator: u64, denominator: u64) -> Option<Self> {
         if denominator == 0 || numerator > denominator {
             return None;
@@ -227,7 +219,6 @@ impl Ratio {
     }
 
     /// This share of `value`, rounded down.
-    #[must_use]
     pub fn of(self, value: u64) -> u64 {
         let product = u128::from(value) * u128::from(self.numerator);
         u64::try_from(product / u128::from(self.denominator)).unwrap_or(u64::MAX)
@@ -240,13 +231,11 @@ impl Ratio {
     }
 
     /// Whether the share is zero.
-    #[must_use]
     pub const fn is_zero(self) -> bool {
         self.numerator == 0
     }
 
     /// As a float, for statistics and messages only.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }

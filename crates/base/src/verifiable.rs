@@ -49,7 +49,6 @@ pub fn fill(area: &mut [u8], seed: u64, offset_bytes: u64, generation: u64) {
 
 /// The content of the sector that was read at `here_bytes`, for the run with this seed. A sector
 /// that is too short is unknown.
-#[must_use]
 pub fn read(sector: &[u8], seed: u64, here_bytes: u64) -> Sector {
     if sector.len() != SECTOR_BYTES {
         return Sector::Unknown;

@@ -38,7 +38,6 @@ pub struct Drive<'a> {
 
 impl<'a> Drive<'a> {
     /// The drive that `file` has open; `name` is for messages.
-    #[must_use]
     pub fn new(file: &'a File, name: &str) -> Self {
         Self { file, name: name.to_owned() }
     }

@@ -198,13 +198,11 @@ fn claim_for_reading(report: DeviceReport) -> Result<Claim, TargetError> {
 
 impl Claim {
     /// The report on the device.
-    #[must_use]
     pub fn report(&self) -> &DeviceReport {
         &self.report
     }
 
     /// The warnings for the reader of a result.
-    #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

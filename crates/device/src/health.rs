@@ -81,7 +81,6 @@ impl HealthProbe for DriveProbe {
 }
 
 /// Whether the drive tells the bytes programmed into its NAND. Asks it (needs root), and opens it for reading only.
-#[must_use]
 pub fn counts_nand_writes(report: &DeviceReport) -> bool {
     let read = || {
         let node = File::open(&report.node).ok()?;

@@ -73,7 +73,6 @@ pub fn open(spec: &MeterSpec) -> Result<Box<dyn Meter>, TargetError> {
 }
 
 /// The current time, on the clock of the readings.
-#[must_use]
 pub fn now_ns() -> u64 {
     monotonic_ns()
 }

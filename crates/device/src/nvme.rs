@@ -32,7 +32,6 @@ pub struct Controller<'a> {
 
 impl<'a> Controller<'a> {
     /// The controller of the namespace that `file` has open; `name` is for messages.
-    #[must_use]
     pub fn new(file: &'a File, name: &str) -> Self {
         Self { file, name: name.to_owned() }
     }

@@ -18,7 +18,6 @@ use crate::describe::{DeviceReport, Protocol};
 
 /// The methods to purge the device of a report, the best first. Asks the drive for its features
 /// (needs root), and opens the device for reading only.
-#[must_use]
 pub fn survey(report: &DeviceReport) -> Vec<PurgeOption> {
     match File::open(&report.node) {
         Ok(file) => device_options(&file, report),
@@ -54,7 +53,6 @@ pub fn device_options(file: &File, report: &DeviceReport) -> Vec<PurgeOption> {
 
 /// The methods to purge a file, the best first. Opening the file shows whether its file system can
 /// punch holes.
-#[must_use]
 pub fn file_options(deallocate: bool) -> Vec<PurgeOption> {
     let obstacle = (!deallocate).then(|| "the file system cannot punch holes".to_owned());
     vec![

@@ -129,7 +129,6 @@ impl Drop for RestSwitch {
 }
 
 /// Whether a drive of this kind may have such a setting; only an open drive tells whether it has.
-#[must_use]
 pub fn may_switch(report: &DeviceReport) -> bool {
     let system = System::live();
     let disk = system.by_number(report.number).map(|device| device.disk());
@@ -142,7 +141,6 @@ pub fn may_switch(report: &DeviceReport) -> bool {
 
 /// Restores the settings changed by runs that were killed; returns a sentence for each drive, or an
 /// error if it was not possible. Settings of runs that are still alive are left alone.
-#[must_use]
 pub fn restore_left_behind() -> Vec<Result<String, TargetError>> {
     restore_in(&System::live(), Path::new(journal::DIR))
 }

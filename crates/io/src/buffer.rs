@@ -67,19 +67,16 @@ impl AlignedBuffer {
     }
 
     /// Size in bytes.
-    #[must_use]
     pub fn len_bytes(&self) -> usize {
         self.layout.size()
     }
 
     /// The first byte, for handing to the kernel.
-    #[must_use]
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
     /// All bytes, for code that shares the buffer with nobody.
-    #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: start and size come from one allocation, zeroed (hence initialised) and owned
         // by self, which is borrowed exclusively for the life of the slice.
@@ -162,13 +159,11 @@ impl BufferPool {
     }
 
     /// The whole arena: first byte and size, for registration with the kernel.
-    #[must_use]
     pub fn arena(&self) -> (*mut u8, usize) {
         (self.arena.as_ptr(), self.arena.len_bytes())
     }
 
     /// Number of transfer areas.
-    #[must_use]
     pub(crate) fn areas(&self) -> u32 {
         // Slots are counted in 32 bits, and the arena is held to 1 GiB.
         2 * self.fills.len() as u32
@@ -187,7 +182,6 @@ impl BufferPool {
     }
 
     /// Bytes in one transfer area.
-    #[must_use]
     pub fn area_bytes(&self) -> usize {
         self.area_bytes
     }
@@ -197,7 +191,6 @@ impl BufferPool {
     /// # Panics
     /// If `slot` is not below the number of slots.
     #[inline]
-    #[must_use]
     pub fn read_area(&self, slot: u32) -> *mut u8 {
         self.area(slot, Self::read_area_number(slot))
     }
@@ -216,7 +209,6 @@ impl BufferPool {
     /// # Panics
     /// If `slot` or `len_bytes` is out of range. Takes `&mut self` because the kernel may be
     /// writing there unless the owner of the pool knows the slot to be idle.
-    #[must_use]
     pub(crate) fn read_bytes(&mut self, slot: u32, len_bytes: usize) -> &mut [u8] {
         assert!(len_bytes <= self.area_bytes, "more than a transfer area was asked for");
         let start = self.read_area(slot);
@@ -348,7 +340,6 @@ fn stamp_words(offset_bytes: u64, generation: u64) -> [u64; 2] {
 /// Reads the stamp of a sector: the byte offset it was written for and the generation, a number
 /// that rises by one with each write command; or `None` if `sector` is shorter than a stamp. A
 /// sector that was never stamped gives meaningless numbers.
-#[must_use]
 pub fn read_stamp(sector: &[u8]) -> Option<(u64, u64)> {
     let (first, rest) = sector.split_first_chunk::<8>()?;
     let second = u64::from_le_bytes(*rest.first_chunk::<8>()?);

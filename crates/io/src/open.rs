@@ -66,7 +66,6 @@ pub fn inspect(spec: &TargetSpec, options: &OpenOptions) -> Result<Inspected, Ta
 }
 
 /// Whether a word given with `--erase` names this target.
-#[must_use]
 pub fn is_named_by(spec: &TargetSpec, word: &str) -> bool {
     match spec.backing() {
         Backing::Nothing => false,
@@ -158,7 +157,6 @@ pub enum Opened {
 
 impl Opened {
     /// The file or block device, or `None` if it is neither.
-    #[must_use]
     pub fn real(self) -> Option<RealTarget> {
         match self {
             Self::Real(target) => Some(*target),
@@ -167,7 +165,6 @@ impl Opened {
     }
 
     /// Facts about the opening for the reader of a result.
-    #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Real(target) => target.warnings().to_vec(),

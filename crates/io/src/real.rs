@@ -159,13 +159,11 @@ impl RealTarget {
     }
 
     /// Whether `io_uring` drives the target, and not blocking calls.
-    #[must_use]
     pub fn uses_uring(&self) -> bool {
         !matches!(self.engine, Engine::Sync(_))
     }
 
     /// Warnings about how this target was opened, for the reader of a result.
-    #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.medium.warnings
     }

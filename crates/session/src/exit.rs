@@ -35,7 +35,6 @@ pub const TABLE: [(u8, &str); 8] = [
 ];
 
 /// The word and the exit code of an error of a run.
-#[must_use]
 pub fn of_run(error: &RunError) -> (&'static str, u8) {
     match error {
         RunError::Usage(_) | RunError::Workload(_) => ("usage", EXIT_USAGE),
@@ -48,7 +47,6 @@ pub fn of_run(error: &RunError) -> (&'static str, u8) {
 }
 
 /// The word and the exit code of an error of a target.
-#[must_use]
 pub fn of_target(error: &TargetError) -> (&'static str, u8) {
     match error {
         TargetError::Usage(_) => ("usage", EXIT_USAGE),
@@ -60,7 +58,6 @@ pub fn of_target(error: &TargetError) -> (&'static str, u8) {
 }
 
 /// The word and the exit code of an error of a trace.
-#[must_use]
 pub fn of_trace(error: &TraceError) -> (&'static str, u8) {
     match error {
         TraceError::Usage(_) => ("usage", EXIT_USAGE),
@@ -70,7 +67,6 @@ pub fn of_trace(error: &TraceError) -> (&'static str, u8) {
 }
 
 /// The word and the exit code of an error of a library.
-#[must_use]
 pub fn of_store(error: &StoreError) -> (&'static str, u8) {
     match error {
         error if error.is_refused() => ("other-files", EXIT_REFUSED),

@@ -55,7 +55,6 @@ pub fn plan(request: &Request, target: &Inspected) -> Result<Plan, RunError> {
 }
 
 /// Time since 1970.
-#[must_use]
 pub fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
@@ -63,7 +62,6 @@ pub fn unix_ns() -> u64 {
 
 impl Job {
     /// The run of a request with this plan.
-    #[must_use]
     pub fn new(request: Request, plan: &Plan, target: &Inspected) -> Self {
         let (queue_depth, transfer_bytes_max) = plan.needs();
         let demand = Demand {

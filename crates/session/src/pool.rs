@@ -40,7 +40,6 @@ impl Limits {
     }
 
     /// Memory for all tasks at a time.
-    #[must_use]
     pub const fn memory_bytes(&self) -> u64 {
         self.memory_bytes
     }

@@ -13,7 +13,6 @@ use run::{RunError, SpanRequest, Workers};
 use target::TargetError;
 
 /// A request for a test with every default, on the whole target.
-#[must_use]
 pub fn plain(test: &str, target: &str) -> Request {
     usual(Request {
         test: test.to_owned(),

@@ -46,7 +46,6 @@ pub enum Finding {
 
 impl Finding {
     /// The word used in reports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lost => "lost",
@@ -129,7 +128,6 @@ impl Oracle {
     pub const PAGE_BYTES: u64 = size_of::<u64>() as u64;
 
     /// The oracle of a fresh drive.
-    #[must_use]
     pub fn new(pages: u64) -> Self {
         Self {
             certain: vec![NOTHING; pages as usize],
@@ -141,13 +139,11 @@ impl Oracle {
     }
 
     /// Number of LBA pages.
-    #[must_use]
     pub fn pages(&self) -> u64 {
         self.certain.len() as u64
     }
 
     /// Whether a command for one of these pages is outstanding.
-    #[must_use]
     pub fn is_busy(&self, pages: Range<u64>) -> bool {
         self.under_way.range(pages).next().is_some()
     }
@@ -161,7 +157,6 @@ impl Oracle {
     }
 
     /// Number of commands acknowledged so far: a flush sent now must make them certain.
-    #[must_use]
     pub fn mark(&self) -> u64 {
         self.acknowledged
     }

@@ -113,7 +113,6 @@ pub struct Report {
 
 impl Report {
     /// Whether the drive broke no promise and had no fault.
-    #[must_use]
     pub fn is_kept(&self) -> bool {
         self.broken_pages == 0 && self.faults.is_empty()
     }
@@ -155,7 +154,6 @@ pub struct Trial {
 impl Trial {
     /// A fresh drive and a host that keeps up to `queue_depth` commands outstanding, or `None` if the model
     /// has no `[mapping]`.
-    #[must_use]
     pub fn new(config: Config, queue_depth: u32, rng: Rng) -> Option<Self> {
         let mut rng = rng;
         let pages = config.geometry.logical_pages;
@@ -170,7 +168,6 @@ impl Trial {
 
     /// Approximate peak memory of a trial of such a drive, in bytes: the content of NAND with a
     /// full journal, the maps of the drive, the oracle, and the state of a recovery.
-    #[must_use]
     pub fn memory_bytes(config: &Config) -> u64 {
         // The map that the host sees and the recovered one, checkpoints in both areas, the change known of each page
         // while the map is rebuilt; and the maps of the drive before and after the loss of power.
@@ -192,13 +189,11 @@ impl Trial {
     }
 
     /// The drive.
-    #[must_use]
     pub fn device(&self) -> &Device<Contents> {
         &self.device
     }
 
     /// The events so far.
-    #[must_use]
     pub fn report(&self) -> &Report {
         &self.host.report
     }
@@ -255,7 +250,6 @@ impl Trial {
     }
 
     /// Cuts the power at any moment of the drive's work.
-    #[must_use]
     pub fn power_off(mut self) -> (PoweredOff, Host) {
         self.host.fill_queue(&mut self.device);
         let within_ns = CUT_WITHIN_NS[self.host.rng.below(CUT_WITHIN_NS.len() as u64) as usize];
@@ -285,7 +279,6 @@ impl Trial {
 
 impl Host {
     /// Restores the power and checks every page.
-    #[must_use]
     pub fn power_on(mut self, off: PoweredOff) -> Trial {
         let (device, recovery) = off.power_on();
         self.report.note_recovery(&recovery);

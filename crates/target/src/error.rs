@@ -2,7 +2,6 @@
 
 /// Whether this error means that a working drive cannot read its data: `EIO`, `ENODATA` (the
 /// kernel's code for a medium error) and `EILSEQ` (protection information that does not match).
-#[must_use]
 pub fn is_of_medium(errno: i32) -> bool {
     use rustix::io::Errno;
     [Errno::IO, Errno::NODATA, Errno::ILSEQ].iter().any(|known| known.raw_os_error() == errno)

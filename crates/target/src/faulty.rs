@@ -51,7 +51,6 @@ pub struct FaultyTarget<T> {
 
 impl<T: Target> FaultyTarget<T> {
     /// Spoils the commands of `inner` by number: the first command handed over is number 0.
-    #[must_use]
     pub fn new(inner: T, faults: impl IntoIterator<Item = (u64, Fault)>) -> Self {
         Self {
             inner,
@@ -66,7 +65,6 @@ impl<T: Target> FaultyTarget<T> {
     }
 
     /// The target inside.
-    #[must_use]
     pub fn inner(&self) -> &T {
         &self.inner
     }

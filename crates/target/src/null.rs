@@ -22,7 +22,6 @@ pub struct NullTarget<C> {
 
 impl<C: Clock> NullTarget<C> {
     /// A null target of `capacity_bytes` on this clock.
-    #[must_use]
     pub fn new(capacity_bytes: u64, clock: C) -> Self {
         Self { capacity_bytes, clock, ended: Vec::with_capacity(1024) }
     }

@@ -40,7 +40,6 @@ impl PurgeMethod {
     ];
 
     /// The name used on the command line and in result files.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::NvmeFormatCrypto => "nvme-format-crypto",
@@ -78,7 +77,6 @@ pub struct PurgeOption {
 
 impl PurgeOption {
     /// The method `method` with its obstacle.
-    #[must_use]
     pub const fn new(method: PurgeMethod, obstacle: Option<String>) -> Self {
         Self { method, obstacle }
     }

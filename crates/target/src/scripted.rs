@@ -28,7 +28,6 @@ pub struct Reply {
 
 impl Reply {
     /// Success after `latency_ns`.
-    #[must_use]
     pub const fn after_ns(latency_ns: u64) -> Self {
         Self { latency: Nanos(latency_ns), status: Status::Ok }
     }
@@ -87,7 +86,6 @@ pub struct ScriptedTarget {
 
 impl ScriptedTarget {
     /// A target of this size that answers everything with `default_reply`.
-    #[must_use]
     pub fn new(capacity_bytes: u64, default_reply: Reply) -> Self {
         let limits = Limits { transfer_bytes_max: 1 << 20, queue_depth_max: 1024, ..Limits::BARE };
         Self {
@@ -125,7 +123,6 @@ impl ScriptedTarget {
     }
 
     /// All calls so far, with their virtual times.
-    #[must_use]
     pub fn events(&self) -> &[(Nanos, Event)] {
         &self.events
     }
@@ -139,7 +136,6 @@ impl ScriptedTarget {
     }
 
     /// Commands handed over and not yet reaped.
-    #[must_use]
     pub fn outstanding(&self) -> usize {
         self.outstanding.len()
     }

@@ -66,7 +66,6 @@ pub enum Backing<'a> {
 
 impl TargetSpec {
     /// Its kind.
-    #[must_use]
     pub const fn kind(&self) -> TargetKind {
         match self {
             Self::Sim { .. } => TargetKind::Simulated,
@@ -77,7 +76,6 @@ impl TargetSpec {
     }
 
     /// The thing behind it.
-    #[must_use]
     pub fn backing(&self) -> Backing<'_> {
         match self {
             Self::Sim { .. } | Self::Null { .. } => Backing::Nothing,
@@ -87,13 +85,11 @@ impl TargetSpec {
     }
 
     /// Whether a file that is created for the run stays afterwards.
-    #[must_use]
     pub const fn keeps_new_file(&self) -> bool {
         matches!(self, Self::File { keep: true, .. })
     }
 
     /// The drive model of a simulated drive with the changes to it, or `None` if the target is none.
-    #[must_use]
     pub fn model(&self) -> Option<(&str, &[(String, String)])> {
         match self {
             Self::Sim { name, settings } => Some((name, settings)),
@@ -102,7 +98,6 @@ impl TargetSpec {
     }
 
     /// The files and devices that a run reads or writes, each with its role in the run.
-    #[must_use]
     pub fn inputs(&self) -> Vec<(&Path, &'static str)> {
         let (name, settings) = self.model().unwrap_or_default();
         let host = settings.iter().find(|(key, _)| key == "host");
@@ -118,7 +113,6 @@ impl TargetSpec {
 }
 
 /// The file of a drive model or of a host profile, or `None` if `name` is that of a built-in one.
-#[must_use]
 pub fn toml_path(name: &str) -> Option<&Path> {
     (name.contains('/') || name.ends_with(".toml")).then(|| Path::new(name))
 }

@@ -59,13 +59,11 @@ impl Command {
     }
 
     /// IDENTIFY DEVICE (ECh).
-    #[must_use]
     pub const fn identify() -> Self {
         Self::new("IDENTIFY DEVICE", 0xec, Data::FromDrive)
     }
 
     /// SMART READ DATA (B0h, D0h): the vendor's attributes.
-    #[must_use]
     pub const fn smart_read_data() -> Self {
         let mut command = Self::new("SMART READ DATA", 0xb0, Data::FromDrive);
         command.features = 0xd0;
@@ -74,7 +72,6 @@ impl Command {
     }
 
     /// READ LOG EXT (2Fh) of a page of the Device Statistics log (04h).
-    #[must_use]
     pub const fn statistics_page(page: u8) -> Self {
         let mut command = Self::new("READ LOG EXT (Device Statistics)", 0x2f, Data::FromDrive);
         command.lba = 0x04 | (page as u64) << 8;
@@ -83,26 +80,22 @@ impl Command {
     }
 
     /// SECURITY SET PASSWORD (F1h): the user password, security level high.
-    #[must_use]
     pub fn security_set_password(password: &str) -> Self {
         Self::security("SECURITY SET PASSWORD", 0xf1, Data::ToDrive(password_block(password)))
     }
 
     /// SECURITY ERASE PREPARE (F3h): must come right before the erase.
-    #[must_use]
     pub fn security_erase_prepare() -> Self {
         Self::security("SECURITY ERASE PREPARE", 0xf3, Data::None)
     }
 
     /// SECURITY ERASE UNIT (F4h), normal mode, with the user password, which it also removes.
-    #[must_use]
     pub fn security_erase_unit(password: &str, timeout_ms: u32) -> Self {
         let data = Data::ToDrive(password_block(password));
         Self { timeout_ms, ..Self::security("SECURITY ERASE UNIT", 0xf4, data) }
     }
 
     /// SECURITY DISABLE PASSWORD (F6h).
-    #[must_use]
     pub fn security_disable_password(password: &str) -> Self {
         Self::security("SECURITY DISABLE PASSWORD", 0xf6, Data::ToDrive(password_block(password)))
     }
@@ -113,7 +106,6 @@ impl Command {
     }
 
     /// ATA PASS-THROUGH (16), SAT-3 section 12.2.2.3.
-    #[must_use]
     pub fn to_scsi(&self) -> [u8; 16] {
         const NO_DATA: u8 = 3;
         const PIO_IN: u8 = 4;
@@ -164,7 +156,6 @@ fn password_block(password: &str) -> Box<[u8; 512]> {
 
 /// The failure that the sense data of a command report, or `None` if they only carry the registers
 /// that were requested.
-#[must_use]
 pub fn sense_objection(sense: &[u8]) -> Option<String> {
     const ERROR: u8 = 0x01;
     const FAULT: u8 = 0x20;

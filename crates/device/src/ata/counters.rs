@@ -80,7 +80,6 @@ pub enum Written {
 }
 
 /// The counters of a drive of this model, or `None` if it has none that are known.
-#[must_use]
 pub fn written(model: &str, attributes: &[Attribute]) -> Option<Written> {
     let raw = |id| attributes.iter().find(|line| line.id == id).map(|line| line.raw);
     match counters_of(model)? {

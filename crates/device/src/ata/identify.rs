@@ -46,7 +46,6 @@ pub struct Security {
 
 impl IdentifyDevice {
     /// Decodes the 512 bytes. Missing bytes count as zero.
-    #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let word = |index: usize| u16_at(bytes, index * 2);
         let bit = |index, bit: u32| word(index) & 1 << bit != 0;

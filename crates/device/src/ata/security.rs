@@ -18,7 +18,6 @@ const PATIENCE_MIN: u32 = 10;
 const UNKNOWN_MIN: u32 = 12 * 60;
 
 /// The reason why the drive cannot be erased now, or `None` if it can.
-#[must_use]
 pub fn obstacle(security: &Security) -> Option<&'static str> {
     if !security.supported {
         return Some("the drive has no security feature set");

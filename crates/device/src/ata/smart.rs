@@ -17,7 +17,6 @@ pub struct Attribute {
 
 impl Attribute {
     /// Degrees Celsius: all vendors keep them in the lowest byte of 194 (or 190).
-    #[must_use]
     pub fn temperature_c(attributes: &[Self]) -> Option<i32> {
         let find = |id| attributes.iter().find(|attribute| attribute.id == id);
         let degrees = find(194).or_else(|| find(190))?.raw as u8;
@@ -26,7 +25,6 @@ impl Attribute {
 }
 
 /// The attributes in the 512 bytes of SMART READ DATA; unused lines have number 0.
-#[must_use]
 pub fn attributes(bytes: &[u8]) -> Vec<Attribute> {
     const LINES: usize = 30;
     const LINE_BYTES: usize = 12;
@@ -64,7 +62,6 @@ pub struct Statistics {
 }
 
 /// The pages that page 0 of the log lists.
-#[must_use]
 pub fn pages(bytes: &[u8]) -> Vec<u8> {
     let count = usize::from(u8_at(bytes, 8));
     let list = bytes.get(9..).unwrap_or_default();

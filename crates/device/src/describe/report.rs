@@ -78,7 +78,6 @@ pub struct DeviceReport {
 impl DeviceReport {
     /// The device in a few words: node, model, serial, firmware, size, and the amount written to
     /// it.
-    #[must_use]
     pub fn describe(&self) -> String {
         let mut words = vec![];
         words.extend(self.model.clone());
@@ -94,7 +93,6 @@ impl DeviceReport {
 /// All whole devices with a size, by name. Partitions are part of their disks. Only loop devices
 /// are opened, to ask for the file behind them, so [`DeviceReport::signatures`] stays `None`;
 /// [`crate::guard::inspect`] reads the signatures.
-#[must_use]
 pub fn list() -> Vec<DeviceReport> {
     list_in(&System::live())
 }

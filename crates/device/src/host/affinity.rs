@@ -4,7 +4,6 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use target::TargetError;
 
 /// The processors that the calling thread may run on now, by number.
-#[must_use]
 pub fn allowed_cpus() -> Vec<usize> {
     let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
     (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect()
@@ -31,7 +30,6 @@ pub struct Stay {
 
 impl Stay {
     /// The stay of the calling thread, or `None` if it may not run there.
-    #[must_use]
     pub fn on(cpu: usize) -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
         let is_allowed = cpu < CpuSet::MAX_CPU && before.is_set(cpu);

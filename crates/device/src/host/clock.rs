@@ -18,7 +18,6 @@ pub struct MonotonicClock {
 
 impl MonotonicClock {
     /// Starts at zero now.
-    #[must_use]
     pub fn start() -> Self {
         Self { origin_ns: monotonic_ns() }
     }
@@ -49,14 +48,12 @@ impl Clock for MonotonicClock {
 
 /// The monotonic clock of the machine, in nanoseconds.
 #[inline]
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
 /// Processor time of the calling thread so far, in nanoseconds.
-#[must_use]
 pub fn thread_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)

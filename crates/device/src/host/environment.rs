@@ -8,7 +8,6 @@ use std::fs;
 /// Label to value; facts that cannot be found out are omitted. The labels are `kernel`,
 /// `architecture`, `cpu`, `cpus`, `cpu_governor`, `memory_bytes`, `clock_source`,
 /// `virtual_machine`, `io_uring_disabled` and `polled_nvme_queues`.
-#[must_use]
 pub fn environment() -> BTreeMap<String, String> {
     let uname = rustix::system::uname();
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

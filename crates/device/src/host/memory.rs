@@ -10,7 +10,6 @@ use target::TargetError;
 /// Memory that this program may still take: the memory that the kernel calls available, limited to
 /// the remainder of each control group and of the limits of the process (`ulimit -v`, `ulimit -d`),
 /// or `None` if the kernel does not say.
-#[must_use]
 pub fn available_bytes() -> Option<u64> {
     available_in(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
 }

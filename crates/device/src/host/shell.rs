@@ -3,7 +3,6 @@
 use std::path::Path;
 
 /// The word as a POSIX shell reads it back: in single quotes where it holds more than plain characters.
-#[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=%,+@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -13,7 +12,6 @@ pub fn quoted(word: &str) -> String {
 }
 
 /// A path as [`quoted`].
-#[must_use]
 pub fn quoted_path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }

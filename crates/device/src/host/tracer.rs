@@ -138,7 +138,6 @@ impl Place {
 /// Restores the settings changed by a recording that was killed, as
 /// [`crate::rest::restore_left_behind`]; returns nothing if there is none. A recording that is
 /// still alive is left alone.
-#[must_use]
 pub fn restore_left_behind() -> Vec<Result<String, TargetError>> {
     if !Path::new(journal::DIR).join(JOURNAL_NAME).exists() {
         return Vec::new();
@@ -213,7 +212,6 @@ impl BlockTracer {
     }
 
     /// A handle to ask for lost events while something else reads.
-    #[must_use]
     pub fn losses(&self) -> Losses {
         Losses { tracefs: self.place.tracefs.clone(), before: self.lost_before }
     }
@@ -239,7 +237,6 @@ pub struct Losses {
 
 impl Losses {
     /// Events dropped since the start. Ask while the tracer still lives: its end clears the buffers.
-    #[must_use]
     pub fn events(&self) -> u64 {
         lost(&self.tracefs).saturating_sub(self.before)
     }

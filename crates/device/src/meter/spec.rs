@@ -62,7 +62,6 @@ impl StreamClock {
         [(Self::Arrival, "arrival"), (Self::Meter, "meter"), (Self::Unix, "unix")];
 
     /// The word on the command line and in results.
-    #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.into_iter().find(|(clock, _)| *clock == self).map_or("", |(_, name)| name)
     }

@@ -75,19 +75,16 @@ impl AdminCommand {
     }
 
     /// Identify Controller (CNS 01h).
-    #[must_use]
     pub const fn identify_controller() -> Self {
         Self::identify("Identify Controller", 0, 0x01)
     }
 
     /// Identify Namespace (CNS 00h).
-    #[must_use]
     pub const fn identify_namespace(namespace_id: u32) -> Self {
         Self::identify("Identify Namespace", namespace_id, 0x00)
     }
 
     /// Active Namespace ID list (CNS 02h), from the first one.
-    #[must_use]
     pub const fn active_namespaces() -> Self {
         Self::identify("Identify Active Namespaces", 0, 0x02)
     }
@@ -101,25 +98,21 @@ impl AdminCommand {
     }
 
     /// Get Log Page: SMART / Health Information (02h) of the controller.
-    #[must_use]
     pub const fn smart_log() -> Self {
         Self::get_log("Get Log Page (SMART)", 0x02, LOG_BYTES)
     }
 
     /// Get Log Page: Sanitize Status (81h).
-    #[must_use]
     pub const fn sanitize_log() -> Self {
         Self::get_log("Get Log Page (Sanitize Status)", 0x81, LOG_BYTES)
     }
 
     /// Get Log Page: SMART Cloud Attributes (C0h) of the OCP Datacenter NVMe SSD specification.
-    #[must_use]
     pub const fn ocp_smart_log() -> Self {
         Self::get_log("Get Log Page (OCP SMART)", 0xc0, LOG_BYTES)
     }
 
     /// Format NVM of one namespace: same LBA format, all data gone.
-    #[must_use]
     pub const fn format(namespace_id: u32, format: NamespaceFormat, erase: FormatErase) -> Self {
         let mut command = Self::new("Format NVM", 0x80, namespace_id);
         let erase = match erase {
@@ -138,7 +131,6 @@ impl AdminCommand {
 
     /// Starts a sanitize of the whole NVM subsystem. After a failed one the drive serves no data
     /// until another succeeds, which is the restricted (safer to recover) kind.
-    #[must_use]
     pub const fn sanitize(action: SanitizeAction) -> Self {
         let mut command = Self::new("Sanitize", 0x84, 0);
         command.dwords[0] = match action {
@@ -149,7 +141,6 @@ impl AdminCommand {
     }
 
     /// Get Features: Power Management (02h), the power state in force; it is the command's result.
-    #[must_use]
     pub const fn get_power_state() -> Self {
         let mut command = Self::new("Get Features (Power Management)", 0x0a, 0);
         command.dwords[0] = 0x02;
@@ -157,7 +148,6 @@ impl AdminCommand {
     }
 
     /// Get Features: Autonomous Power State Transition (0Ch): the result says whether it is on, the data when.
-    #[must_use]
     pub const fn get_autonomous_power() -> Self {
         let mut command = Self::new("Get Features (Autonomous Power State Transition)", 0x0a, 0);
         command.dwords[0] = 0x0c;
@@ -166,7 +156,6 @@ impl AdminCommand {
     }
 
     /// Set Features: Autonomous Power State Transition (0Ch), until the next reset; takes a table.
-    #[must_use]
     pub const fn set_autonomous_power(enabled: bool) -> Self {
         let mut command = Self::new("Set Features (Autonomous Power State Transition)", 0x09, 0);
         command.dwords[0] = 0x0c;
@@ -176,7 +165,6 @@ impl AdminCommand {
     }
 
     /// Set Features: Power Management (02h), until the next reset.
-    #[must_use]
     pub const fn set_power_state(state: u8) -> Self {
         let mut command = Self::new("Set Features (Power Management)", 0x09, 0);
         command.dwords[0] = 0x02;

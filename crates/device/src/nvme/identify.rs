@@ -54,7 +54,6 @@ pub struct PowerState {
 
 impl IdentifyController {
     /// Decodes the 4,096 bytes. Missing bytes count as zero.
-    #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let version = u32_at(bytes, 80);
         let (commands, attributes) = (u16_at(bytes, 256), u8_at(bytes, 524));
@@ -113,7 +112,6 @@ pub struct IdentifyNamespace {
 
 impl IdentifyNamespace {
     /// Decodes the 4,096 bytes. Missing bytes count as zero.
-    #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let (layout, protection) = (u8_at(bytes, 26), u8_at(bytes, 29));
         let lba_format = layout & 0x0f | (layout >> 5 & 0x03) << 4;
@@ -136,7 +134,6 @@ impl IdentifyNamespace {
 }
 
 /// Numbers in an active namespace list; it ends with the first zero.
-#[must_use]
 pub fn namespace_list(bytes: &[u8]) -> Vec<u32> {
     let entries = bytes.chunks_exact(4).map(|entry| u32_at(entry, 0));
     entries.take_while(|&id| id != 0).collect()

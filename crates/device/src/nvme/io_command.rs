@@ -35,13 +35,11 @@ pub struct IoCommand {
 
 impl IoCommand {
     /// Flush: makes acknowledged writes durable.
-    #[must_use]
     pub const fn flush(namespace_id: u32) -> Self {
         Self { opcode: 0x00, namespace_id, dwords: [0; 3] }
     }
 
     /// Write; with `fua` it ends when the data is durable.
-    #[must_use]
     pub const fn write(namespace_id: u32, blocks: Blocks, fua: bool) -> Self {
         let mut command = Self::transfer(0x01, namespace_id, blocks);
         command.dwords[2] |= if fua { FUA } else { 0 };
@@ -49,13 +47,11 @@ impl IoCommand {
     }
 
     /// Read.
-    #[must_use]
     pub const fn read(namespace_id: u32, blocks: Blocks) -> Self {
         Self::transfer(0x02, namespace_id, blocks)
     }
 
     /// Dataset Management that deallocates one range, which is its data ([`deallocate_range`]).
-    #[must_use]
     pub const fn deallocate(namespace_id: u32) -> Self {
         // The number of ranges counts from 0.
         Self { opcode: 0x09, namespace_id, dwords: [0, DEALLOCATE, 0] }
@@ -70,7 +66,6 @@ impl IoCommand {
 
     /// `struct nvme_uring_cmd` with data at `address`. The time limit stays that of the kernel.
     #[inline]
-    #[must_use]
     pub fn for_ring(&self, address: u64, data_bytes: u32) -> [u8; URING_COMMAND_BYTES] {
         let mut bytes = [0; URING_COMMAND_BYTES];
         bytes[0] = self.opcode;
@@ -85,7 +80,6 @@ impl IoCommand {
 }
 
 /// A range of Dataset Management without context attributes.
-#[must_use]
 pub fn deallocate_range(blocks: Blocks) -> [u8; RANGE_BYTES] {
     let mut bytes = [0; RANGE_BYTES];
     bytes[4..8].copy_from_slice(&blocks.count.to_le_bytes());

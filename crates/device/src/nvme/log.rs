@@ -42,7 +42,6 @@ pub struct SmartLog {
 
 impl SmartLog {
     /// Decodes the 512 bytes. Missing bytes count as zero, counters beyond 64 bits as full.
-    #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let counter = |at| saturated(u128_at(bytes, at));
         let data = |at| saturated(u128_at(bytes, at).saturating_mul(DATA_UNIT_BYTES));
@@ -96,7 +95,6 @@ pub struct SanitizeLog {
 
 impl SanitizeLog {
     /// Decodes the log.
-    #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let state = match u16_at(bytes, 2) & 0x07 {
             0 => SanitizeState::Never,
@@ -112,7 +110,6 @@ impl SanitizeLog {
 
 /// Physical media units written (bytes), from the SMART Cloud log (C0h) of the OCP Datacenter NVMe
 /// SSD specification, or `None` if the GUID is missing: other vendors store other data in that log.
-#[must_use]
 pub fn ocp_nand_written_bytes(bytes: &[u8]) -> Option<u64> {
     const GUID: u128 = 0xAFD5_14C9_7C6F_4F9C_A4F2_BFEA_2810_AFC5;
     let is_ocp = u128::from_le_bytes(array(bytes, 496)) == GUID;

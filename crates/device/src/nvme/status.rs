@@ -3,7 +3,6 @@
 use rustix::io::Errno;
 
 /// Words for a status as the kernel returns it: code in bits 7:0, its type in bits 10:8.
-#[must_use]
 pub fn words(status: u32) -> String {
     let words = match type_and_code(status) {
         (0, 0x01) => "the command is not supported",

@@ -76,7 +76,6 @@ pub fn beside(model: &Path, file: &str) -> Result<String, String> {
 }
 
 /// The files beside a model file that it extends, one after the other; none for a model that cannot be read.
-#[must_use]
 pub fn extended_files(name: &str) -> Vec<PathBuf> {
     let (files, model) = (RefCell::new(Vec::new()), Path::new(name));
     let read = |file: &str| {
@@ -323,13 +322,11 @@ impl SimTarget {
     }
 
     /// The drive itself, to compare a test's result with the drive's own record.
-    #[must_use]
     pub fn drive(&self) -> &Drive {
         &self.drive
     }
 
     /// The resolved model of the whole drive.
-    #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }

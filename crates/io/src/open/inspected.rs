@@ -65,7 +65,6 @@ impl Inspected {
     }
 
     /// Its name for people, which distinguishes a simulated drive from the drive.
-    #[must_use]
     pub fn name(&self) -> String {
         let mark = if self.identity.kind.is_simulated() { " (simulated)" } else { "" };
         format!("{}{mark}", self.identity.name)

@@ -157,7 +157,6 @@ impl Consistency {
 
     /// Adds the use of time by the parts of a drive in steady state. `details` is the
     /// target's description of itself.
-    #[must_use]
     pub fn with_busy_shares(
         mut self,
         rows: &PhaseRows,

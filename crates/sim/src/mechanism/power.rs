@@ -226,7 +226,6 @@ impl Power {
 
     /// Makes the drive new at `now_ns`: no time spent in any state, and the permission of the host
     /// as before.
-    #[must_use]
     pub fn renewed(&self, now_ns: u64) -> Self {
         Self { permits_idle_states: self.permits_idle_states, ..Self::new(self.model, now_ns) }
     }

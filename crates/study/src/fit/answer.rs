@@ -90,14 +90,12 @@ pub struct Refusal {
 
 impl Residual {
     /// Relative error of the model; 1 for a figure that it does not have.
-    #[must_use]
     pub fn error(&self) -> f64 {
         self.model.map_or(1.0, |model| model / self.measured - 1.0)
     }
 
     /// The error over the permitted one, of their logarithms: twice a time is as far from it as half of it. Infinite
     /// for a figure that the model does not have.
-    #[must_use]
     pub fn excess(&self) -> f64 {
         let of = |model: f64| (model / self.measured).ln().abs() / self.permitted.ln_1p();
         self.model.map_or(f64::INFINITY, of)
@@ -116,7 +114,6 @@ impl Fit {
     }
 
     /// The fitted drive as a model file that extends the base model.
-    #[must_use]
     pub fn to_toml(&self, name: &str) -> String {
         let (runs, tests, scale) = (self.runs.len(), self.tests.join(", "), &self.scale);
         let source = format!("fitted: {runs} runs ({tests}) on simulations of {scale}");

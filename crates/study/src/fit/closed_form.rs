@@ -13,7 +13,6 @@ const STEPS: u32 = 60;
 /// let waf = study::fit::write_amplification(1.28);
 /// assert!((waf - 2.48).abs() < 0.005);
 /// ```
-#[must_use]
 pub fn write_amplification(alpha: f64) -> f64 {
     if alpha.is_nan() || alpha <= 1.0 {
         return f64::INFINITY;

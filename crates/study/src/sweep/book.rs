@@ -91,19 +91,16 @@ impl Book {
     }
 
     /// The directory of run directories, or `None` if only figures are kept.
-    #[must_use]
     pub fn runs_dir(&self) -> Option<&Path> {
         self.runs.as_deref()
     }
 
     /// The number of tasks, also of rounds that have not begun.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.spec.runs_count().ok().and_then(|count| count.try_into().ok()).unwrap_or(usize::MAX)
     }
 
     /// Whether there is no task.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -154,7 +151,6 @@ impl Book {
     }
 
     /// Whether a task has an outcome.
-    #[must_use]
     pub fn has(&self, number: u64) -> bool {
         self.outcomes.contains_key(&number)
     }
