@@ -81,7 +81,7 @@ impl Inspected {
     /// engine and purge are possible, as far as they are not the defaults.
     ///
     /// # Errors
-    /// Those of [`open_file`] and [`open_block`].
+    /// The errors of [`open_file`] and [`open_block`].
     pub fn hold(self, options: &OpenOptions) -> Result<Held, TargetError> {
         let medium = match &self.spec {
             TargetSpec::File { path, size_bytes, keep } if !self.is_new => {

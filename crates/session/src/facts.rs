@@ -9,9 +9,9 @@ use result::facts_file::{FACTS_FOLDER, FactsFile};
 /// The facts files of a call.
 #[derive(Debug, Default)]
 pub struct FactsFiles {
-    /// Those of `--facts`, which go first.
+    /// Files of `--facts`, which go first.
     named: Vec<(PathBuf, FactsFile)>,
-    /// Those of the library.
+    /// Files of the library.
     library: Vec<FactsFile>,
 }
 

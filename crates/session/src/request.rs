@@ -116,8 +116,8 @@ fn ios(request: &Request) -> Result<Option<IosChoice>, RunError> {
     choice.map_err(|error: IosChoiceError| RunError::Usage(error.to_string()))
 }
 
-/// The run of a request, with its result in a library; what surrounds it is added by
-/// [`crate::perform`].
+/// The run of a request, with its result in a library; [`Job::perform`](crate::job::Job::perform)
+/// adds what surrounds it.
 ///
 /// # Errors
 /// [`RunError::Usage`] for a test, span, meter, threads or commands that no call could ask for.

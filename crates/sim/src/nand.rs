@@ -6,7 +6,7 @@
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
-//! pages), [`array::page_register`], [`overlap`] (suspend, cache program), [`aging`] (wear and retention),
+//! pages), `array/page_register.rs`, [`overlap`] (suspend, cache program), [`aging`] (wear and retention),
 //! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!

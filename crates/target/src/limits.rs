@@ -17,7 +17,7 @@ pub struct Limits {
     pub queue_depth_max: u32,
     /// Whether [`base::OpKind::Deallocate`] has an effect.
     pub deallocate: bool,
-    /// Whether [`Target::set_rest`] has an effect.
+    /// Whether [`Target::set_rest`](crate::Target::set_rest) has an effect.
     pub rest: bool,
     /// Whether the target's own telemetry counts the energy it draws.
     pub energy: bool,

@@ -4,7 +4,7 @@
 //! record, enable the device, read `trace_pipe`; the output is blktrace's stream of version 7.
 //! Dropping the tracer restores all changed settings; after a kill [`restore_left_behind`] does it,
 //! from a journal that was written before. The kernel drops events if its buffers overflow; it
-//! counts them, and so does [`BlockTracer::lost_events`].
+//! counts them, and so does [`BlockTracer::losses`].
 //!
 //! There is one block tracer in a kernel: recording is refused while another tracer is selected.
 

@@ -1,6 +1,6 @@
 //! The common part of the engines for real targets: the open file or device, its fence, its clock.
 //!
-//! An engine asks [`Medium::admit`] before a command may touch anything, and [`Clock`] for the
+//! An engine asks [`Medium::admit`] before a command may touch anything, and [`target::Clock`] for the
 //! time. Everything that is not the hot path (flush, deallocate, purge) lives here once.
 
 use std::fs::File;

@@ -34,6 +34,6 @@ pub(crate) trait Queue {
         }
     }
 
-    /// As [`target::ReadBack::read_bytes`].
+    /// As [`target::Target::read_bytes`].
     fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]>;
 }

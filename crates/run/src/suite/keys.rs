@@ -204,17 +204,19 @@ impl Key for QueueDepth {
     }
 }
 
-/// The depth of two jobs at once; only the default, 256, adapts to a target with a lower limit.
-pub(crate) fn depth_of_two(
+/// The depths of two jobs at once: a quarter of the queue, and the rest. Only the default, 256, adapts to a target
+/// with a lower limit.
+pub(crate) fn depths_of_two(
     Reading { name, params, site, .. }: Reading<'_>,
     jobs: &str,
-) -> Result<u32, RunError> {
+) -> Result<[u32; 2], RunError> {
     let depth = match params.is_set(name) {
         true => params.queue_depth(name)?,
         false => params.queue_depth(name)?.min(site.limits.queue_depth_max),
     };
     if depth >= 2 {
-        return Ok(depth);
+        let quarter = (depth / 4).max(1);
+        return Ok([quarter, depth - quarter]);
     }
     Err(RunError::Usage(format!(
         "a queue depth of {depth} has no room for {jobs} at once; expected at least 2 (--set {name}=)"

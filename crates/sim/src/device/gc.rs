@@ -366,7 +366,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// As [`Ftl::valid_mask`], compiled separately from its use for each unit.
+    /// As [`Ftl::valid_mask`](crate::ftl::Ftl::valid_mask), compiled separately from its use for each unit.
     #[cold]
     #[inline(never)]
     fn valid_pages_of(&self, unit: u32) -> u64 {

@@ -23,7 +23,7 @@ pub const RECLAIM_GROUPS_MAX: u32 = StreamId::COLLECTED.len() as u32;
 pub enum VictimScope {
     /// All: one victim at a time on the whole drive.
     All,
-    /// Those of a group of dies: each is a reclaim group.
+    /// The superblocks of a group of dies: each is a reclaim group.
     PerGroup,
 }
 

@@ -100,10 +100,10 @@ impl CapsPlan {
 /// Commands that pass one after the other, each with its time.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Gate {
-    /// Those that have passed take until then at the capped rate.
+    /// End of the passed commands at the capped rate.
     taken_until_ns: u64,
     burst_ns: u64,
-    /// Those that are to pass, with their time; it only grows.
+    /// Waiting commands, with the time of each; it only grows.
     held: Ring<(u64, u32)>,
 }
 

@@ -104,7 +104,7 @@ impl PagesModel {
 }
 
 section! {
-    /// Program and erase suspend, see [`crate::nand::overlap`].
+    /// Program and erase suspend, see `nand/overlap.rs`.
     pub struct SuspendModel {
         /// Time from the request until the die can read.
         pub suspend_ns: Sourced<u64> [0, HOUR_NS],

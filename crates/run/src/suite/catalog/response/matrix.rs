@@ -19,7 +19,7 @@ use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
 use crate::params::Param;
 use crate::suite::keys::{
-    Block, Content, Duration, Entry, Key, Reading, depth_of_two, entry, settings,
+    Block, Content, Duration, Entry, Key, Reading, depths_of_two, entry, settings,
 };
 use crate::suite::{
     Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
@@ -127,9 +127,8 @@ impl Key for Depths {
     type Value = Self;
 
     fn read(reading: Reading<'_>) -> Result<Self, RunError> {
-        let depth = depth_of_two(reading, "reads and writes")?;
-        let writes = (depth / 4).max(1);
-        Ok(Self { reads: depth - writes, writes })
+        let [writes, reads] = depths_of_two(reading, "reads and writes")?;
+        Ok(Self { reads, writes })
     }
 }
 

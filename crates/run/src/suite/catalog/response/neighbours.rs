@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
 use crate::params::Param;
-use crate::suite::keys::{Duration, Entry, Key, Reading, depth_of_two, settings};
+use crate::suite::keys::{Duration, Entry, Key, Reading, depths_of_two, settings};
 use crate::suite::precondition::{self, Preparation};
 use crate::suite::{
     Action, Chapter, Chart, Conditions, Definition, Figures, Formula, Measurements, Notes, Part,
@@ -148,9 +148,8 @@ impl Key for Depths {
     type Value = Self;
 
     fn read(reading: Reading<'_>) -> Result<Self, RunError> {
-        let depth = depth_of_two(reading, "two jobs")?;
-        let quiet = (depth / 4).max(1);
-        Ok(Self { quiet, noisy: depth - quiet })
+        let [quiet, noisy] = depths_of_two(reading, "two jobs")?;
+        Ok(Self { quiet, noisy })
     }
 }
 

@@ -63,7 +63,7 @@ settings! {
 /// Depths that the user asked for.
 struct AskedDepths {
     asked: Vec<u32>,
-    /// Those that the target supports.
+    /// Depths that the target supports.
     possible: Vec<u32>,
 }
 
