@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ::target::{Identity, TargetSpec};
 use io::open::Inspected;
-use result::schema::{Request, Run, RunStatus, Setting};
+use result::schema::{Request, Run, RunStatus};
 use result::store::{self, RunDir};
 use run::suite::{QUICK_SPAN, Review, ReviewEntry};
 use run::{Outcome, RunError, SpanRequest, Test};
@@ -160,18 +160,15 @@ fn request(
     target: &Inspected,
     span: SpanRequest,
 ) -> Request {
-    let plain = request::plain(test, &target.spec, span, &args.common, &args.execution);
     let own = own_settings(args, test);
     // Values of the user replace those of the review.
     let is_free = |(name, _): &(&str, &str)| own.iter().all(|(taken, _)| taken != name);
     let settings = settings.split_whitespace().filter_map(|text| text.split_once('='));
     let settings = settings.filter(is_free).map(|(k, v)| (k.to_owned(), v.to_owned()));
-    let settings = settings.chain(own.iter().cloned());
-    Request {
-        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
-        meter: plain.meter.clone().filter(|_| !target.spec.kind().is_simulated()),
-        ..plain
-    }
+    let with = (test, settings.chain(own.iter().cloned()).collect());
+    let request = request::of_test(with, &target.spec, span, &args.common, &args.execution);
+    let meter = request.meter.clone().filter(|_| !target.spec.kind().is_simulated());
+    Request { meter, ..request }
 }
 
 /// The complete runs of a library.

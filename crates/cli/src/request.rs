@@ -13,17 +13,14 @@ use crate::args::{CommonArgs, ExecutionArgs, RunArgs};
 
 /// The request for one run of a call.
 pub fn of(args: &RunArgs, target: &TargetSpec, span: SpanRequest) -> Request {
-    let settings = args.test.settings().into_iter();
-    Request {
-        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
-        quick: args.test.quick,
-        ..plain(args.test.test, target, span, &args.test.common, &args.execution)
-    }
+    let with = (args.test.test, args.test.settings());
+    let quick = args.test.quick;
+    Request { quick, ..of_test(with, target, span, &args.test.common, &args.execution) }
 }
 
-/// The request for a test with its defaults.
-pub fn plain(
-    test: Test,
+/// The request for a test with these settings, in its whole form.
+pub fn of_test(
+    (test, settings): (Test, Vec<(String, String)>),
     target: &TargetSpec,
     span: SpanRequest,
     common: &CommonArgs,
@@ -40,7 +37,7 @@ pub fn plain(
         target: target.to_string(),
         spare,
         span_bytes,
-        settings: Vec::new(),
+        settings: settings.into_iter().map(|(name, value)| Setting { name, value }).collect(),
         purge: common.purge.map(|method| method.name().to_owned()),
         meter: common.meter.as_ref().map(ToString::to_string),
         seed: common.seed,

@@ -86,7 +86,8 @@ pub struct Geometry {
     pub superblocks: u32,
     /// Logical pages offered to the host.
     pub logical_pages: u64,
-    /// Bytes of a page number in the maps, as by [`number_bytes`](crate::ftl::table::number_bytes); a drive may have more than it needs.
+    /// Bytes of a page number in the maps, as by [`number_bytes`](crate::ftl::table::number_bytes); a drive may have more
+    /// than it needs.
     pub page_number_bytes: u32,
     /// Pages behind them that hold the map of a drive that does not keep all of it in DRAM; 0: it does.
     pub map_pages: u32,

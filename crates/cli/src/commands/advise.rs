@@ -9,7 +9,7 @@ use ::target::{TargetError, TargetSpec};
 use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use io::open::Inspected;
-use result::schema::{Request, Run, Setting};
+use result::schema::{Request, Run};
 use run::Test;
 use run::advise::{Advice, Floor, Question, Search, SearchStep, Try};
 use session::job::{Job, Origin, plan};
@@ -176,11 +176,8 @@ fn check_depth(args: &SpareArgs, inspected: &Inspected) -> Result<(), TargetErro
 
 /// The request for a try.
 fn request(args: &SpareArgs, spec: &TargetSpec, at: &Try) -> Request {
-    let settings = at.settings.iter().cloned();
-    Request {
-        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
-        ..request::plain(Test::CONSISTENCY, spec, at.span(), &args.common, &args.execution)
-    }
+    let with = (Test::CONSISTENCY, at.settings.clone());
+    request::of_test(with, spec, at.span(), &args.common, &args.execution)
 }
 
 /// The highest cost of the search: each try counts as the one over the whole drive.
