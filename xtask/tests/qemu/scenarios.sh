@@ -13,6 +13,13 @@ within() {
     done
 }
 
+# written_to DEVICE WRITES: whether so many writes to the block device have ended.
+written_to() {
+    local writes="$2"
+    set -- $(cat "/sys/class/block/$(basename "$(readlink -f "$1")")/stat") || return 1
+    [ "$5" -gt "$writes" ]
+}
+
 # Commands, beside those of nvme-cli, sg3-utils and smartctl.
 run list ssdlab list --format json
 run nvme-id-ctrl nvme id-ctrl "$NVME" -o json
@@ -164,7 +171,7 @@ echo 16000 > /sys/kernel/tracing/buffer_size_kb
 echo > /sys/kernel/tracing/trace
 echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
 echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
-(within 300 test -e /tmp/runs-stalled; sleep 3; dmsetup suspend stalling; sleep 2; dmsetup resume stalling) &
+(within 300 written_to /dev/mapper/stalling 2000; dmsetup suspend stalling; sleep 2; dmsetup resume stalling) &
 consistency stalled /dev/mapper/stalling --erase /dev/mapper/stalling $NO_FILL --set duration=10s --set steady_from=0s --set rate=1000
 echo 0 > /sys/kernel/tracing/events/io_uring/enable
 run stalled-times awk '
@@ -200,7 +207,7 @@ number=$(cat /sys/block/dm-0/dev)
 echo 40000 > /sys/kernel/tracing/buffer_size_kb
 echo > /sys/kernel/tracing/trace
 echo 1 > /sys/kernel/tracing/events/block/block_bio_queue/enable
-(within 300 test -s /tmp/turncoat; sleep 1; dmsetup suspend promising
+(within 300 written_to /dev/mapper/promising 1000; dmsetup suspend promising
     echo "0 $sectors flakey $BASE 0 0 600 1 drop_writes" | dmsetup reload promising; dmsetup resume promising) &
 verify turncoat --erase /dev/mapper/promising --duration 4s --writes 40000
 wait $!
@@ -259,10 +266,12 @@ power power-nvme "$NVME" NVME-ONE stream:/tmp/watts --set rest=1s --erase-signat
 kill $writer
 
 # Faults.
-echo "0 $sectors flakey $BASE 0 3 600" | dmsetup create flaky
+echo "0 $sectors linear $BASE 0" | dmsetup create flaky
+(within 300 written_to /dev/mapper/flaky 1000; dmsetup suspend --noflush flaky
+    echo "0 $sectors error" | dmsetup reload flaky; dmsetup resume flaky) &
 consistency flaky /dev/mapper/flaky --erase /dev/mapper/flaky $NO_FILL --set duration=60s
 dmsetup remove flaky
-(within 300 test -e /tmp/runs-gone; sleep 3; echo 1 > "/sys/block/${GONE#/dev/}/device/device/remove") &
+(within 300 written_to "$GONE" 1000; echo 1 > "/sys/block/${GONE#/dev/}/device/device/remove") &
 consistency gone "$GONE" --erase NVME-GONE $NO_FILL --set duration=60s
 (within 300 sh -c "grep -q '\"method\"' /tmp/runs-killed/*/run.json"; sleep 1; killall -9 ssdlab) &
 consistency killed "$BASE" --erase SATA-BASE --set fill=false --set duration=60s
