@@ -10,7 +10,7 @@ use run::{Control, Event, Outcome};
 use session::job::{Job, Origin, unix_ns};
 use session::pool::{self, Demand, Limits};
 
-use self::report::Terms;
+use self::report::{RunResult, Terms};
 use crate::prepare::Targets;
 use crate::stop;
 use crate::ui::live::Live;
@@ -23,9 +23,6 @@ pub enum Task {
     /// Still to do.
     Open(Box<Job>, Box<Origin>),
 }
-
-/// The outcome of a task.
-pub type RunResult = Result<Outcome, anyhow::Error>;
 
 /// Does every remaining run, and prints the outcome.
 pub fn carry_out(terms: &Terms<'_>, tasks: &[Task], held: &Targets) -> anyhow::Result<u8> {

@@ -15,7 +15,8 @@ use session::pool::Limits;
 
 use crate::args::{SuiteArgs, TestSetting};
 use crate::cost::{self, Cost};
-use crate::job::{self, Call, RunResult};
+use crate::job::report::RunResult;
+use crate::job::{self, Call};
 use crate::prepare::Inspection;
 use crate::quick::fitting;
 use crate::request;

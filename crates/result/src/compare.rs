@@ -171,7 +171,8 @@ pub fn compare(
     for (a, b) in &pairs {
         let conditions = conditions::differences(a, b);
         if let Some(across) = question.across {
-            across.check((a, b), &conditions)?;
+            let refused = |reason| NothingInCommon::Across { across, reason };
+            across.check((a, b), &conditions).map_err(refused)?;
         }
         compared.push(Comparison {
             test: a[0].test.clone(),

@@ -218,6 +218,41 @@ struct Session {
 }
 
 impl Session {
+    /// Copies the valid parts of an earlier run.
+    fn take_over(
+        &mut self,
+        earlier: Continuation,
+        observer: &mut dyn FnMut(&Event),
+    ) -> Result<(), RunError> {
+        let Continuation { kept, purge, health_before, resumed: Some(resumed), what, .. } = earlier
+        else {
+            return Ok(());
+        };
+        observer(&Event::Resumed { run_id: resumed.run_id.clone(), what });
+        if let (Some((first, _)), Some((last, _))) = (kept.first(), kept.last()) {
+            self.warn(format!(
+                "the phases from `{}` to `{}` were measured by the earlier run {}",
+                first.name, last.name, resumed.run_id
+            ));
+        }
+        self.random_phases = earlier.random_phases;
+        self.run.resumed = Some(resumed);
+        self.run.purge = purge;
+        self.run.health = health_before
+            .map(|before| result::schema::Health { before: Some(before), ..Default::default() });
+        for (phase, rows) in kept {
+            self.clock_offset_ns = phase.start_ns.saturating_add(phase.duration_ns);
+            let name = phase.name.clone();
+            self.run.phases.push(phase);
+            let added = self.writer.add_phase(&self.run, &name, &rows);
+            self.rows.push(rows);
+            self.or_rescue(added)?;
+        }
+        self.keep_ios(earlier.earlier.as_ref());
+        self.warn_if_overwritten();
+        self.save()
+    }
+
     fn new(
         request: &Request,
         plan: &Plan,

@@ -19,6 +19,7 @@ pub mod pacing;
 pub mod placement;
 pub mod rebuild;
 pub mod reclaim_groups;
+mod stream;
 pub mod table;
 
 use std::collections::VecDeque;
@@ -27,108 +28,13 @@ use std::ops::Range;
 use crate::geometry::{Divisor, Geometry};
 use allocation::Allocation;
 use groups::OpenGroups;
+pub use stream::{NO_SUPERBLOCK, STREAMS, Stream, StreamId};
 pub use table::NO_PAGE;
 use table::PageTable;
 
-/// No superblock.
-pub const NO_SUPERBLOCK: u32 = u32::MAX;
 /// Distance in pages at which a stream prefetches the line for the owners of its pages: a write to
 /// a missing line delays all that follow.
 const FRONTIER_AHEAD_PAGES: u64 = 32;
-
-/// The writer of a stream: data of different age goes to different superblocks. Four bytes, so that
-/// the records that carry it are copied in aligned pieces (bytes cost a stall in the die queues).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[repr(u32)]
-pub enum StreamId {
-    /// Data from the host.
-    Host,
-    /// Valid data moved by garbage collection.
-    Gc,
-    /// Moved data that the drive expects to stay unchanged, if it separates such data; see
-    /// [`crate::mechanism::streams`].
-    Cold,
-    /// Data from the host that goes to the pSLC cache first; see [`crate::mechanism::pslc`].
-    Pslc,
-    /// Data from the host with placement handle 1; see [`placement`].
-    Host1,
-    /// Data from the host with placement handle 2; see [`placement`].
-    Host2,
-    /// Data from the host with placement handle 3; see [`placement`].
-    Host3,
-    /// Data from the host with placement handle 4; see [`placement`].
-    Host4,
-    /// Data from the host with placement handle 5; see [`placement`].
-    Host5,
-    /// Data from the host with placement handle 6; see [`placement`].
-    Host6,
-    /// Data from the host with placement handle 7; see [`placement`].
-    Host7,
-    /// Moved data of placement handle 1, if the drive keeps it apart.
-    Gc1,
-    /// Moved data of placement handle 2, if the drive keeps it apart.
-    Gc2,
-    /// Moved data of placement handle 3, if the drive keeps it apart.
-    Gc3,
-    /// Moved data of placement handle 4, if the drive keeps it apart.
-    Gc4,
-    /// Moved data of placement handle 5, if the drive keeps it apart.
-    Gc5,
-    /// Moved data of placement handle 6, if the drive keeps it apart.
-    Gc6,
-    /// Moved data of placement handle 7, if the drive keeps it apart.
-    Gc7,
-}
-
-impl StreamId {
-    /// All streams.
-    pub const ALL: [Self; STREAMS] = {
-        use StreamId::*;
-        [
-            Host, Gc, Cold, Pslc, Host1, Host2, Host3, Host4, Host5, Host6, Host7, Gc1, Gc2, Gc3,
-            Gc4, Gc5, Gc6, Gc7,
-        ]
-    };
-    /// The streams that take data from the write buffer.
-    pub const BUFFERED: [Self; 9] = {
-        use StreamId::*;
-        [Host, Pslc, Host1, Host2, Host3, Host4, Host5, Host6, Host7]
-    };
-    /// The streams that garbage collection writes.
-    pub const MOVED: [Self; 9] = {
-        use StreamId::*;
-        [Gc, Cold, Gc1, Gc2, Gc3, Gc4, Gc5, Gc6, Gc7]
-    };
-    /// The streams of the host by placement handle.
-    pub const HOSTS: [Self; 8] = {
-        use StreamId::*;
-        [Host, Host1, Host2, Host3, Host4, Host5, Host6, Host7]
-    };
-    /// The streams of moved data by placement handle, if the drive keeps it apart.
-    pub const COLLECTED: [Self; 8] = {
-        use StreamId::*;
-        [Gc, Gc1, Gc2, Gc3, Gc4, Gc5, Gc6, Gc7]
-    };
-
-    /// A bit for each stream that garbage collection writes.
-    const MOVED_BITS: u32 = {
-        let (mut bits, mut index) = (0, 0);
-        while index < Self::MOVED.len() {
-            bits |= 1 << Self::MOVED[index] as u32;
-            index += 1;
-        }
-        bits
-    };
-
-    /// Whether garbage collection writes the stream; if not, its data comes from the write buffer.
-    #[inline]
-    pub fn is_moved(self) -> bool {
-        Self::MOVED_BITS >> self as u32 & 1 == 1
-    }
-}
-
-/// Number of streams.
-pub const STREAMS: usize = 18;
 
 /// Life of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -143,19 +49,6 @@ pub enum SuperblockState {
     Cached,
     /// Being collected or erased.
     Victim,
-}
-
-/// A write frontier.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Stream {
-    /// Superblock being written, or [`NO_SUPERBLOCK`].
-    pub superblock: u32,
-    /// Next page within it.
-    pub next_page: u32,
-    /// Remaining pages for data in it.
-    pub room_pages: u32,
-    /// Remaining pages of the open unit; the whole unit at its beginning.
-    pub unit_room_pages: u32,
 }
 
 /// Maps, counts and streams of one drive.
@@ -524,5 +417,67 @@ impl Ftl {
             self.free.push_back(superblock);
             self.count_free(superblock, 1);
         }
+    }
+}
+
+/// The open superblocks of a drive with groups of dies.
+impl Ftl {
+    /// Goes on in the next group when every die of the one at hand has a unit: in the order of the dies of the drive,
+    /// which loads all channels first.
+    #[cold]
+    #[inline(never)]
+    fn end_unit_of_group(&mut self, id: StreamId) {
+        if self.geometry.reclaim_groups > 1 && id.is_moved() {
+            return;
+        }
+        let row_pages = self.geometry.superblock_dies() * self.geometry.unit_pages;
+        if self.stream(id).next_page.is_multiple_of(row_pages) {
+            self.turn(id);
+        }
+    }
+
+    /// The group whose superblock a stream has at hand.
+    pub fn group_at_hand(&self, id: StreamId) -> u32 {
+        self.groups.as_ref().map_or(0, |groups| groups.group(id))
+    }
+
+    /// Pages that a stream can still write into its open superblock of a reclaim group.
+    pub fn stream_room_in(&self, id: StreamId, group: u32) -> u32 {
+        match &self.groups {
+            Some(groups) if groups.group(id) != group => groups.room_in(id, group),
+            _ => self.stream(id).room_pages,
+        }
+    }
+
+    /// Erased superblocks of a reclaim group.
+    #[inline]
+    pub fn free_in(&self, group: u32) -> u32 {
+        self.groups.as_ref().map_or(0, |groups| groups.free[group as usize])
+    }
+
+    /// Takes the superblock of the next group to hand; the stream stands between two units.
+    pub fn turn(&mut self, id: StreamId) {
+        let groups = self.geometry.die_groups;
+        let Some(others) = &mut self.groups else { return };
+        let waiting = &mut others.streams[id as usize];
+        let at_hand = &mut self.streams[id as usize];
+        waiting.room_pages += at_hand.room_pages;
+        waiting.streams.push_back(*at_hand);
+        if let Some(next) = waiting.streams.pop_front() {
+            waiting.room_pages -= next.room_pages;
+            waiting.group = (waiting.group + 1) % groups;
+            *at_hand = next;
+        }
+    }
+
+    /// Takes a superblock with room to hand; false if the stream has none in any group.
+    pub fn turn_to_room(&mut self, id: StreamId) -> bool {
+        if self.stream_room_pages(id) == 0 {
+            return false;
+        }
+        while !self.stream_has_room(id) {
+            self.turn(id);
+        }
+        true
     }
 }

@@ -40,7 +40,7 @@ use array::Arrays;
 use channels::{Channels, Claim};
 use fast::FastSuperblocks;
 use job::Job;
-use overlap::Overlap;
+use overlap::{Overlap, Suspension};
 use rank::ReadRank;
 
 pub use array::spread;
@@ -310,5 +310,113 @@ impl Nand {
     fn rest(&mut self, die: u32) {
         self.dies[die as usize].phase = Phase::Rest;
         self.events.clear(die);
+    }
+}
+
+/// The order of work on dies with [`overlap`].
+impl Nand {
+    /// Handles an addition to the queue of a die: it may begin, or justify a suspension or a
+    /// transfer.
+    fn overlap_queued(&mut self, die: u32, now_ns: u64) {
+        if self.dies[die as usize].phase == Phase::Rest {
+            return self.start_next_overlapped(die, now_ns);
+        }
+        self.suspend_for_reads(die, now_ns);
+        self.load_next(die, now_ns);
+    }
+
+    /// Begins the next work of an idle die.
+    fn start_next_overlapped(&mut self, die: u32, now_ns: u64) {
+        let Some(overlap) = &mut self.overlap else { return };
+        let waiting = self.dies[die as usize].host_reads.len();
+        let next = if overlap.dies[die as usize].suspended.is_none() {
+            self.next_job(die)
+        } else if overlap.takes_read(die, waiting) {
+            self.next_host_read(die)
+        } else {
+            return self.resume(die, now_ns);
+        };
+        let Some(job) = next else { return self.rest(die) };
+        let Some(overlap) = &mut self.overlap else { return };
+        let loaded_ns =
+            if job.is_program() { overlap.dies[die as usize].loaded_ns.take() } else { None };
+        let (array_start_ns, end_ns) = self.begin(die, job, now_ns, loaded_ns);
+        if let Some(overlap) = &mut self.overlap
+            && job.is_suspendable()
+        {
+            overlap.begins(die, array_start_ns, end_ns);
+        }
+        self.load_next(die, now_ns);
+    }
+
+    /// Suspends the operation of the die, if that is permitted and the operation would end later by
+    /// itself.
+    fn suspend_for_reads(&mut self, die: u32, now_ns: u64) {
+        let state = &mut self.dies[die as usize];
+        let Some(overlap) = &mut self.overlap else { return };
+        let (Some(limits), Phase::Array) = (overlap.suspend, state.phase) else { return };
+        let job = state.current;
+        let side = &mut overlap.dies[die as usize];
+        let cut_ns = now_ns.max(side.array_start_ns);
+        if state.host_reads.is_empty()
+            || !self.read_rank.may_suspend(job)
+            || side.suspensions >= limits.per_operation_max
+            || cut_ns + limits.suspend_ns >= side.end_ns
+        {
+            return;
+        }
+        side.suspensions += 1;
+        side.suspended = Some(Suspension { job, left_ns: side.end_ns - cut_ns, reads_left: 0 });
+        state.phase = Phase::Suspending;
+        // The operation itself was counted as busy when it began.
+        self.die_busy_ns += limits.suspend_ns;
+        self.events.set(die, cut_ns + limits.suspend_ns);
+    }
+
+    /// The die can read now: the batch consists of the waiting reads.
+    fn suspended(&mut self, die: u32, now_ns: u64) {
+        let waiting = self.dies[die as usize].host_reads.len();
+        if let Some(overlap) = &mut self.overlap
+            && let Some(suspended) = &mut overlap.dies[die as usize].suspended
+        {
+            suspended.reads_left = waiting;
+        }
+        self.start_next_overlapped(die, now_ns);
+    }
+
+    fn resume(&mut self, die: u32, now_ns: u64) {
+        let Some(overlap) = &mut self.overlap else { return };
+        let side = &mut overlap.dies[die as usize];
+        let (Some(limits), Some(suspended)) = (overlap.suspend, side.suspended.take()) else {
+            return;
+        };
+        side.array_start_ns = now_ns + limits.resume_ns;
+        side.end_ns = side.array_start_ns + suspended.left_ns;
+        self.die_busy_ns += limits.resume_ns;
+        self.arrays.resume(die);
+        let state = &mut self.dies[die as usize];
+        state.current = suspended.job;
+        state.phase = Phase::Array;
+        self.events.set(die, side.end_ns);
+        self.load_next(die, now_ns);
+    }
+
+    /// Moves the data of the next program into the second register, if a program is in progress and
+    /// another follows it.
+    fn load_next(&mut self, die: u32, now_ns: u64) {
+        let Some(overlap) = &self.overlap else { return };
+        let side = &overlap.dies[die as usize];
+        let state = &self.dies[die as usize];
+        let under_way = state.phase != Phase::Rest && state.current.is_program();
+        let next = state.others.front().filter(|job| job.is_program());
+        let Some(next) = next.filter(|_| overlap.cache_program && under_way) else { return };
+        if side.loaded_ns.is_some() {
+            return;
+        }
+        // The register is free: what it held went to the array by now, or crosses the channel, for which this waits.
+        let loaded_ns = self.claim(die, self.transfers(next), now_ns).end_ns();
+        if let Some(overlap) = &mut self.overlap {
+            overlap.dies[die as usize].loaded_ns = Some(loaded_ns);
+        }
     }
 }

@@ -3,12 +3,12 @@
 //! A drive below full size keeps WAF and means; spans and zones are in proportion to the scale, and so
 //! are times of the onset of cleaning.
 
-use base::{Completion, Data, Nanos, Op, OpKind, Permutation, Ratio, Rng};
+use base::{Completion, Nanos, Op, OpKind, Permutation, Ratio, Rng};
 use sim::model::{HostProfile, built_in_host};
 use sim::{Drive, Model, PAGE_BYTES};
 
 use super::power_law::PowerLaw;
-use super::under_load::{OpenLoop, UnderLoad};
+use super::under_load::{OpenLoop, UnderLoad, page_op};
 use super::zones::{STREAM_PAGES, ZoneStreams};
 
 /// Outstanding commands of SSD-iq: four threads of 128.
@@ -240,13 +240,6 @@ fn model(drive: &str, values: &[(String, String)]) -> Result<Model, String> {
 /// Writes beside this share of read-only data, in drives: a few less beside much of it.
 const fn read_only_overwrites(percent: u64) -> u64 {
     if percent > 80 { 5 } else { 7 }
-}
-
-/// A command of whole pages.
-pub(super) fn page_op(kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
-    let data = Data::Incompressible;
-    let (offset, len) = (page * PAGE_BYTES, (pages * PAGE_BYTES) as u32);
-    Op { kind, data, fua: false, placement: 0, len, tag, offset }
 }
 
 /// Keeps commands outstanding until `count` have ended, and passes the time of each end to `watch`.

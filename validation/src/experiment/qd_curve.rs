@@ -7,7 +7,8 @@
 
 use base::{Histogram, Nanos, OpKind, Permutation, Ratio, Rng};
 
-use super::procedure::{ExperimentDrive, SECOND_NS, closed_loop, page_op};
+use super::procedure::{ExperimentDrive, SECOND_NS, closed_loop};
+use super::under_load::page_op;
 
 /// Queue depths of a curve, and numbers of jobs at each of them.
 pub(super) const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];

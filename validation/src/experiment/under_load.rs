@@ -1,9 +1,7 @@
 //! Latency of a probe beside a load whose commands have their times.
 
-use base::{Completion, Histogram, Nanos, OpKind, Ratio, Rng};
-use sim::Drive;
-
-use super::procedure::page_op;
+use base::{Completion, Data, Histogram, Nanos, Op, OpKind, Ratio, Rng};
+use sim::{Drive, PAGE_BYTES};
 
 /// Commands a second of the probe, half reads and half writes, at fixed intervals.
 const PROBE_IOPS: u64 = 10_000;
@@ -48,6 +46,13 @@ impl UnderLoad {
     pub(super) const fn is_median(self) -> bool {
         self.percent == 50
     }
+}
+
+/// A command of whole pages.
+pub(super) fn page_op(kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
+    let data = Data::Incompressible;
+    let (offset, len) = (page * PAGE_BYTES, (pages * PAGE_BYTES) as u32);
+    Op { kind, data, fua: false, placement: 0, len, tag, offset }
 }
 
 /// A probe and a load.

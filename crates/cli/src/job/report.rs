@@ -8,12 +8,14 @@ use result::metrics::{Unit, find};
 use result::schema::{Run, VerdictOutcome};
 use run::{Outcome, RunError};
 
-use super::RunResult;
 use crate::args::Format;
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
 use crate::summary;
 use crate::ui::out::{data, talk};
 use crate::ui::table::{self, figure};
+
+/// The outcome of a task.
+pub type RunResult = Result<Outcome, anyhow::Error>;
 
 /// The terms of a call with several runs: their place, their expectations, and its output.
 pub struct Terms<'a> {

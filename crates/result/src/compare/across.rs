@@ -5,7 +5,6 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::conditions::{Condition, Facet};
-use super::sides::NothingInCommon;
 use crate::schema::Run;
 
 /// A condition to compare across.
@@ -67,32 +66,32 @@ impl Across {
             || self.contains(facet)
     }
 
-    /// Makes sure that the groups differ in this condition, and in no other that tests depend on.
+    /// Makes sure that the groups differ in this condition, and in no other that tests depend on;
+    /// otherwise the reason in words.
     pub(super) fn check(
         self,
         (a, b): (&[&Run], &[&Run]),
         conditions: &[Condition],
-    ) -> Result<(), NothingInCommon> {
-        let refused = |reason: String| Err(NothingInCommon::Across { across: self, reason });
+    ) -> Result<(), String> {
         let test = &a[0].test;
         if let Some(run) =
             a.iter().chain(b).find(|run| self == Self::Spare && run.span.base == "bytes")
         {
             let variant = &run.span.variant;
-            return refused(format!(
+            return Err(format!(
                 "{} used the first {variant} of its drive, which `--across span` compares",
                 run.run_id
             ));
         }
         let own = || conditions.iter().filter(|one| self.contains(one.facet));
         if own().next().is_none() {
-            return refused(format!("A and B of `{test}` do not differ in it"));
+            return Err(format!("A and B of `{test}` do not differ in it"));
         }
         let is_mixed =
             |one: &&Condition| one.facet != Facet::Machine && (one.a.len() > 1 || one.b.len() > 1);
         if let Some(mixed) = own().filter(is_mixed).min_by_key(|one| one.name != "drive") {
             let [a, b] = [&mixed.a, &mixed.b].map(|side| mixed.words(side));
-            return refused(format!("a side of `{test}` has several: A has {a}; B has {b}"));
+            return Err(format!("a side of `{test}` has several: A has {a}; B has {b}"));
         }
         let others: Vec<String> = conditions
             .iter()
@@ -102,7 +101,7 @@ impl Across {
         if others.is_empty() {
             return Ok(());
         }
-        refused(format!("A and B of `{test}` also differ in: {}", others.join("; ")))
+        Err(format!("A and B of `{test}` also differ in: {}", others.join("; ")))
     }
 }
 

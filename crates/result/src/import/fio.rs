@@ -43,7 +43,8 @@ pub fn read(paths: &[PathBuf], hosts: &[String]) -> Result<Vec<Sheet>, ImportErr
     for path in &files.documents {
         for (number, document) in Document::read(path, &mut warnings)?.into_iter().enumerate() {
             let head = (document.version.clone(), document.started_unix_ns());
-            for job in job::of_document(path, number, document)? {
+            for mut job in job::of_document(path, number, document)? {
+                data::settle(&mut job);
                 Part::of(&mut parts, &job).add(job, &head);
             }
         }

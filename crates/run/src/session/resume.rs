@@ -13,10 +13,10 @@ use result::store::RunDir;
 use target::Identity;
 use target::TargetError;
 
-use super::bare::target_record;
-use super::{Plan, Request, Session};
+use super::bare::{TOOL_VERSION, target_record};
+use super::plan::Plan;
+use super::request::Request;
 use crate::error::RunError;
-use crate::event::Event;
 use crate::suite::{Action, PhaseSpec, SUITE_VERSION, Step};
 
 /// The parts of an earlier run; empty for a new run.
@@ -25,16 +25,16 @@ pub(super) struct Continuation {
     /// The next step.
     pub(super) step: usize,
     /// The valid phases, with their rows.
-    kept: Vec<(Phase, PhaseRows)>,
+    pub(super) kept: Vec<(Phase, PhaseRows)>,
     /// Number of phases with random addresses among them.
-    random_phases: u64,
-    purge: Option<Purge>,
-    health_before: Option<HealthSnapshot>,
-    resumed: Option<Resumed>,
+    pub(super) random_phases: u64,
+    pub(super) purge: Option<Purge>,
+    pub(super) health_before: Option<HealthSnapshot>,
+    pub(super) resumed: Option<Resumed>,
     /// The kept parts, and the reason for their limit.
-    what: String,
+    pub(super) what: String,
     /// The run to continue, or `None` for a new run.
-    earlier: Option<RunDir>,
+    pub(super) earlier: Option<RunDir>,
 }
 
 impl Continuation {
@@ -85,43 +85,6 @@ pub fn check_continuation(
     refuse_unless_over(earlier.run())?;
     refuse_other_target(earlier.run(), identity)?;
     refuse_other_request(earlier.run(), request, plan)
-}
-
-impl Session {
-    /// Copies the valid parts of an earlier run.
-    pub(super) fn take_over(
-        &mut self,
-        earlier: Continuation,
-        observer: &mut dyn FnMut(&Event),
-    ) -> Result<(), RunError> {
-        let Continuation { kept, purge, health_before, resumed: Some(resumed), what, .. } = earlier
-        else {
-            return Ok(());
-        };
-        observer(&Event::Resumed { run_id: resumed.run_id.clone(), what });
-        if let (Some((first, _)), Some((last, _))) = (kept.first(), kept.last()) {
-            self.warn(format!(
-                "the phases from `{}` to `{}` were measured by the earlier run {}",
-                first.name, last.name, resumed.run_id
-            ));
-        }
-        self.random_phases = earlier.random_phases;
-        self.run.resumed = Some(resumed);
-        self.run.purge = purge;
-        self.run.health = health_before
-            .map(|before| result::schema::Health { before: Some(before), ..Default::default() });
-        for (phase, rows) in kept {
-            self.clock_offset_ns = phase.start_ns.saturating_add(phase.duration_ns);
-            let name = phase.name.clone();
-            self.run.phases.push(phase);
-            let added = self.writer.add_phase(&self.run, &name, &rows);
-            self.rows.push(rows);
-            self.or_rescue(added)?;
-        }
-        self.keep_ios(earlier.earlier.as_ref());
-        self.warn_if_overwritten();
-        self.save()
-    }
 }
 
 /// The point at which a run continues.
@@ -271,7 +234,7 @@ fn refuse_unless_over(run: &Run) -> Result<(), RunError> {
 }
 
 fn refuse_other_request(run: &Run, request: &Request, plan: &Plan) -> Result<(), RunError> {
-    let version = super::TOOL_VERSION;
+    let version = TOOL_VERSION;
     let config = |config: &std::collections::BTreeMap<_, _>| serde_json::json!(config).to_string();
     let pairs = [
         ("version", run.tool_version.clone(), version.to_owned()),

@@ -10,24 +10,24 @@
 
 use std::collections::VecDeque;
 
-use super::{Ftl, NO_SUPERBLOCK, STREAMS, Stream, StreamId};
+use super::stream::{NO_SUPERBLOCK, STREAMS, Stream, StreamId};
 use crate::geometry::Geometry;
 
 /// The open superblocks beside the one at hand of each stream.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct OpenGroups {
-    streams: [Waiting; STREAMS],
+    pub(super) streams: [Waiting; STREAMS],
     /// Erased superblocks of each reclaim group.
-    free: Vec<u32>,
+    pub(super) free: Vec<u32>,
 }
 
 /// The other groups of a stream, the next one first.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-struct Waiting {
-    streams: VecDeque<Stream>,
-    room_pages: u32,
+pub(super) struct Waiting {
+    pub(super) streams: VecDeque<Stream>,
+    pub(super) room_pages: u32,
     /// Group of the superblock at hand.
-    group: u32,
+    pub(super) group: u32,
 }
 
 impl OpenGroups {
@@ -67,7 +67,7 @@ impl OpenGroups {
     }
 
     /// Pages with room in the superblock of a group that is not at hand.
-    fn room_in(&self, id: StreamId, group: u32) -> u32 {
+    pub(super) fn room_in(&self, id: StreamId, group: u32) -> u32 {
         let Waiting { streams, group: at_hand, .. } = &self.streams[id as usize];
         let groups = streams.len() as u32 + 1;
         let place = (group + groups - at_hand - 1) % groups;
@@ -77,66 +77,5 @@ impl OpenGroups {
     /// All open superblocks that no stream has at hand.
     pub(super) fn open(&self) -> impl Iterator<Item = &Stream> {
         self.streams.iter().flat_map(|waiting| &waiting.streams)
-    }
-}
-
-impl Ftl {
-    /// Goes on in the next group when every die of the one at hand has a unit: in the order of the dies of the drive,
-    /// which loads all channels first.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn end_unit_of_group(&mut self, id: StreamId) {
-        if self.geometry.reclaim_groups > 1 && id.is_moved() {
-            return;
-        }
-        let row_pages = self.geometry.superblock_dies() * self.geometry.unit_pages;
-        if self.stream(id).next_page.is_multiple_of(row_pages) {
-            self.turn(id);
-        }
-    }
-
-    /// The group whose superblock a stream has at hand.
-    pub fn group_at_hand(&self, id: StreamId) -> u32 {
-        self.groups.as_ref().map_or(0, |groups| groups.group(id))
-    }
-
-    /// Pages that a stream can still write into its open superblock of a reclaim group.
-    pub fn stream_room_in(&self, id: StreamId, group: u32) -> u32 {
-        match &self.groups {
-            Some(groups) if groups.group(id) != group => groups.room_in(id, group),
-            _ => self.stream(id).room_pages,
-        }
-    }
-
-    /// Erased superblocks of a reclaim group.
-    #[inline]
-    pub fn free_in(&self, group: u32) -> u32 {
-        self.groups.as_ref().map_or(0, |groups| groups.free[group as usize])
-    }
-
-    /// Takes the superblock of the next group to hand; the stream stands between two units.
-    pub fn turn(&mut self, id: StreamId) {
-        let groups = self.geometry.die_groups;
-        let Some(others) = &mut self.groups else { return };
-        let waiting = &mut others.streams[id as usize];
-        let at_hand = &mut self.streams[id as usize];
-        waiting.room_pages += at_hand.room_pages;
-        waiting.streams.push_back(*at_hand);
-        if let Some(next) = waiting.streams.pop_front() {
-            waiting.room_pages -= next.room_pages;
-            waiting.group = (waiting.group + 1) % groups;
-            *at_hand = next;
-        }
-    }
-
-    /// Takes a superblock with room to hand; false if the stream has none in any group.
-    pub fn turn_to_room(&mut self, id: StreamId) -> bool {
-        if self.stream_room_pages(id) == 0 {
-            return false;
-        }
-        while !self.stream_has_room(id) {
-            self.turn(id);
-        }
-        true
     }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use base::{Bytes, OpKind};
 
 use super::job::Job;
+use super::options::JobShape;
 
 /// Engines that keep one command outstanding.
 const WAITING_ENGINES: [&str; 7] =
@@ -21,19 +22,38 @@ const SIZE_DIFFERENCE: f64 = 0.02;
 /// Largest difference of the share of reads from that of the options, in percent.
 const SHARE_DIFFERENCE: f64 = 10.0;
 
+/// Finds out whether the options of a job tell its load: fio has one object for all jobs of a group, with
+/// the options of its last one, and a depth is not kept by every engine.
+pub(super) fn settle(job: &mut Job) {
+    // The sum alone is of one kind where the load is.
+    if let ([(kind @ None, _)], true) = (job.kinds.as_mut_slice(), job.has_options) {
+        let own: Vec<_> = OpKind::ALL.into_iter().filter(|op| job.shape.has(*op)).collect();
+        *kind = if let [only] = own.as_slice() { Some(*only) } else { None };
+    }
+    let found = compare(job);
+    job.doubts = found.doubts;
+    if let Some(depth) = found.depth {
+        job.shape.depth = depth;
+    }
+    job.has_load = found.has_load;
+    if !job.has_load {
+        job.shape = JobShape::unknown(job.shape.log_ms, block_bytes(job));
+    }
+}
+
 /// The outcome of the comparison.
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
+struct Comparison {
     /// Whether the options tell the load.
-    pub(super) has_load: bool,
+    has_load: bool,
     /// The depth by the data, or `None` if that of the options stands.
-    pub(super) depth: Option<u32>,
+    depth: Option<u32>,
     /// Reasons to trust the options less, in words.
-    pub(super) doubts: Vec<String>,
+    doubts: Vec<String>,
 }
 
 /// Compares a job with its data.
-pub(super) fn compare(job: &Job) -> Comparison {
+fn compare(job: &Job) -> Comparison {
     if !job.has_options {
         let doubt = format!("fio tells no options of this job; by its data: {}", in_words(job));
         return Comparison { doubts: vec![doubt], ..Comparison::default() };
@@ -83,7 +103,7 @@ fn size(job: &Job) -> Option<String> {
 }
 
 /// The size of every command by the data, or `None` if there are several.
-pub(super) fn block_bytes(job: &Job) -> Option<u64> {
+fn block_bytes(job: &Job) -> Option<u64> {
     let mut sizes = job.kinds.iter().map(|(_, kind)| {
         let bytes = kind.bytes.checked_div(kind.ios)?;
         (bytes > 0 && bytes.saturating_mul(kind.ios) == kind.bytes).then_some(bytes)

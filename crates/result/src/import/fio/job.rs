@@ -10,7 +10,6 @@ use base::{Histogram, OpKind};
 use super::super::ImportError;
 use super::super::sheet::{ImportStep, word};
 use super::bins;
-use super::data;
 use super::document::{Direction, Document, JobStats, Latency, Options, SteadyState};
 use super::log::{LogName, folder};
 use super::options::JobShape;
@@ -57,7 +56,7 @@ pub(super) struct Job {
     /// The rows of its logs, or `None` without logs.
     pub(super) series: Option<Series>,
     /// Reasons to trust its name less.
-    doubts: Vec<String>,
+    pub(super) doubts: Vec<String>,
 }
 
 /// The commands of one kind: sums over the clones.
@@ -126,7 +125,6 @@ pub(super) fn of_document(
     let mut jobs: Vec<_> = jobs.into_iter().map(|(_, job)| job).collect();
     for (job, server) in jobs.iter_mut().zip(&servers) {
         job.is_alone = servers.iter().filter(|other| *other == server).count() == 1;
-        job.compare_with_data();
     }
     Ok(jobs)
 }
@@ -187,25 +185,6 @@ impl Job {
                 Some((_, own)) => own.add(kind),
                 None => self.kinds.push((op, kind)),
             }
-        }
-    }
-
-    /// Finds out whether the options tell the load: fio has one object for all jobs of a group, with the
-    /// options of its last one, and a depth is not kept by every engine.
-    fn compare_with_data(&mut self) {
-        // The sum alone is of one kind where the load is.
-        if let ([(kind @ None, _)], true) = (self.kinds.as_mut_slice(), self.has_options) {
-            let own: Vec<_> = OpKind::ALL.into_iter().filter(|op| self.shape.has(*op)).collect();
-            *kind = if let [only] = own.as_slice() { Some(*only) } else { None };
-        }
-        let found = data::compare(self);
-        self.doubts = found.doubts;
-        if let Some(depth) = found.depth {
-            self.shape.depth = depth;
-        }
-        self.has_load = found.has_load;
-        if !self.has_load {
-            self.shape = JobShape::unknown(self.shape.log_ms, data::block_bytes(self));
         }
     }
 
