@@ -22,7 +22,6 @@ pub struct Cell {
     pub values: Pairs,
     /// The name of the test.
     pub test: String,
-    /// Its settings.
     pub settings: Pairs,
     /// The share of spare area as in `--spare`, or `None` for the whole drive.
     pub spare: Option<String>,

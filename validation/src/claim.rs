@@ -64,7 +64,6 @@ pub struct Fingerprint {
 pub struct Measurement {
     /// The run.
     pub cell: Cell,
-    /// The figure.
     pub figure: Figure,
 }
 

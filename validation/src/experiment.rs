@@ -31,7 +31,6 @@ pub const BOUND_PERCENT: f64 = 25.0;
 pub struct Fact {
     /// The drive model.
     pub drive: String,
-    /// The quantity.
     pub quantity: Quantity,
     /// The condition: a queue depth, GiB of span, zones, commands a second.
     pub at: String,

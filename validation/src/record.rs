@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use crate::cell::Cell;
 use crate::store::run_key;
 
-/// The file.
 pub const FILE: &str = "drives/simulated.csv";
 
 const HEAD: &str = "claim,figure,value,run,version";

@@ -34,7 +34,6 @@ impl fmt::Display for Verdict {
 pub struct Judgement {
     /// The figures, as far as they are known.
     pub values: NamedValues,
-    /// The verdict.
     pub verdict: Verdict,
     /// The expectations that do not hold.
     pub failed: Vec<String>,

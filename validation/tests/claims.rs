@@ -1,6 +1,5 @@
 //! Are the files of fingerprints sound, does the page list their claims, and do some of them hold at a
 //! small scale?
-#![allow(missing_docs, reason = "a test")]
 
 use std::path::{Path, PathBuf};
 

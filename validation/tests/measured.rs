@@ -2,7 +2,6 @@
 //! `drives/measured.csv`. Fitted figures must come out of the model again, held out ones show its
 //! accuracy, and figures that are not explained show a missing mechanism: they differ by more than
 //! the bound. Here are those with a bound, at a small scale; `cargo xtask validate` has all of them.
-#![allow(missing_docs, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

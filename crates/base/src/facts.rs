@@ -16,7 +16,7 @@ pub const CERTAINTIES: [&str; 6] =
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "{T}Fact")]
 pub struct Sourced<T> {
-    /// The value.
+    /// The value as it is used, in the unit of its field.
     pub value: T,
     /// Certainty and source of the value.
     pub from: String,
@@ -81,7 +81,7 @@ pub struct Fact<'a> {
     pub key: &'static str,
     /// Name for people.
     pub label: &'static str,
-    /// The value.
+    /// The value, with its type.
     pub value: FactValue<'a>,
     /// Unit of the value; empty if it has none.
     pub unit: &'a str,
@@ -109,7 +109,7 @@ pub struct FactColumn {
 pub struct FactFault {
     /// Dotted name of the value.
     pub key: String,
-    /// The value.
+    /// The refused value as text.
     pub value: String,
     /// The rule, e.g. `it must be a word`.
     pub rule: String,

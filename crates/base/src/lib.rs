@@ -2,6 +2,7 @@
 //!
 //! This crate reads no clock and knows no file format, and does no I/O but to open a file safely
 //! ([`file`]). Reading order: [`units`], [`op`], [`rng`], [`permute`], [`histogram`].
+#![warn(missing_docs)]
 
 pub mod bytes;
 pub mod facts;

@@ -24,7 +24,7 @@ pub enum Sector {
     },
     /// Undamaged data that another run wrote for this place.
     OtherRun {
-        /// Its seed.
+        /// Seed of that run.
         seed: u64,
         /// Number of its write command.
         generation: u64,

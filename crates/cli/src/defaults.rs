@@ -48,7 +48,6 @@ pub struct Default {
     pub variable: &'static str,
     /// The place of the value in a call.
     pub typed: &'static str,
-    /// Its value.
     pub value: String,
     /// Kind of its origin, for scripts: built-in, file or environment.
     pub source: &'static str,
@@ -345,7 +344,7 @@ mod tests {
 
     use super::*;
     use crate::commands::run::RunCommand;
-    use crate::{Args, Command as Verb};
+    use crate::commands::{Args, Command as Verb};
 
     fn map(variables: &[(&str, &str)]) -> BTreeMap<String, OsString> {
         variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect()

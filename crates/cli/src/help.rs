@@ -77,7 +77,7 @@ fn exit_codes() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Args;
+    use crate::commands::Args;
 
     /// Every command below this one with its path, without `ssdlab`.
     fn all_below(command: &Command, above: &str) -> Vec<(String, Command)> {

@@ -30,27 +30,8 @@ mod ui;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-
 use args::Format;
-use commands::advise::AdviseCommand;
-use commands::compare::CompareArgs;
-use commands::completions::CompletionsArgs;
-use commands::lab::LabCommand;
-use commands::library::LibraryCommand;
-use commands::list::ListArgs;
-use commands::man::ManArgs;
-use commands::plan::PlanArgs;
-use commands::report::ReportArgs;
-use commands::restore_settings::RestoreSettingsArgs;
-use commands::review::ReviewArgs;
-use commands::run::RunCommand;
-use commands::selftest::SelftestArgs;
-use commands::show::ShowArgs;
-use commands::sim::SimCommand;
-use commands::trace::TraceCommand;
-use commands::verify::VerifyArgs;
-use commands::workload::WorkloadCommand;
+use commands::Args;
 use defaults::Defaults;
 use failure::Failure;
 use ui::out::{self, talk};
@@ -58,69 +39,6 @@ use ui::out::{self, talk};
 /// The maps of simulated drives are accessed at random; huge pages make that 10 to 20% faster.
 #[global_allocator]
 static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
-
-const EXAMPLES: &str = "\
-Examples:
-  ssdlab list devices  # drives of this machine, and reasons against a test
-  ssdlab plan consistency /dev/nvme1n1  # every step, its losses and costs; changes nothing
-  ssdlab run consistency /dev/nvme1n1 --erase SERIAL
-  ssdlab review sim:samsung-840-pro-256gb  # the whole suite and its page";
-
-/// An SSD performance laboratory: how evenly does a drive keep working, and why?
-#[derive(Debug, Parser)]
-#[command(name = "ssdlab", version = env!("SSDLAB_VERSION"), arg_required_else_help = true, after_help = EXAMPLES)]
-pub struct Args {
-    /// The verbs.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-/// The commands, in the order of their help.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Devices, tests, workloads and defaults
-    List(ListArgs),
-    /// Steps, cost and refusals; changes nothing
-    Plan(Box<PlanArgs>),
-    /// One test on one or more targets
-    Run(RunCommand),
-    /// The whole suite, and one report
-    Review(ReviewArgs),
-    /// Does a drive keep what it acknowledged?
-    Verify(VerifyArgs),
-    /// Find settings for a drive
-    #[command(subcommand)]
-    Advise(AdviseCommand),
-    /// Summary of runs in the terminal
-    Show(ShowArgs),
-    /// Is B worse than A, beyond noise?
-    Compare(CompareArgs),
-    /// One self-contained HTML page of runs
-    Report(ReportArgs),
-    /// Record, read, convert and replay traces
-    #[command(subcommand)]
-    Trace(TraceCommand),
-    /// Check, show and convert workload files
-    #[command(subcommand)]
-    Workload(WorkloadCommand),
-    /// Keep runs, import, export and serve them
-    #[command(subcommand)]
-    Library(LibraryCommand),
-    /// Models, disks, sweeps and fits
-    #[command(subcommand)]
-    Sim(SimCommand),
-    /// The drives of several hosts, with Ray
-    #[command(subcommand)]
-    Lab(LabCommand),
-    /// Undo what killed runs left changed
-    RestoreSettings(RestoreSettingsArgs),
-    /// Cost of the harness itself
-    Selftest(SelftestArgs),
-    /// Completion of commands in a shell
-    Completions(CompletionsArgs),
-    /// Manual pages
-    Man(ManArgs),
-}
 
 fn main() -> ExitCode {
     io::huge_pages::on_exhausted(stop::out_of_memory);
@@ -150,30 +68,5 @@ fn main() -> ExitCode {
 
 fn dispatch(call: help::Call<Args>, defaults: &Defaults) -> anyhow::Result<u8> {
     call.defaults.iter().for_each(|sentence| talk!("{sentence}"));
-    match call.args.command {
-        Command::List(args) => commands::list::run(&args, defaults),
-        Command::Plan(args) => commands::plan::run(&args),
-        Command::Run(RunCommand::New(args)) => commands::run::run(&args),
-        Command::Run(RunCommand::Resume(args)) => commands::run::resume::run(&args),
-        Command::Review(args) => commands::review::run(&args),
-        Command::Verify(args) => commands::verify::run(&args),
-        Command::Advise(AdviseCommand::Spare(args)) => commands::advise::run(&args),
-        Command::Show(args) => commands::show::run(&args),
-        Command::Compare(args) => commands::compare::run(&args),
-        Command::Report(args) => commands::report::run(&args),
-        Command::Trace(command) => commands::trace::run(command),
-        Command::Workload(command) => commands::workload::run(&command),
-        Command::Library(command) => commands::library::run(&command),
-        Command::Sim(command) => commands::sim::run(&command),
-        Command::Lab(command) => commands::lab::run(&command),
-        Command::RestoreSettings(args) => commands::restore_settings::run(&args),
-        Command::Selftest(args) => commands::selftest::run(&args),
-        Command::Completions(args) => commands::completions::run(&args, whole()),
-        Command::Man(args) => commands::man::run(&args, whole()),
-    }
-}
-
-/// The command line without the defaults of a user.
-fn whole() -> clap::Command {
-    help::command::<Args>(&Defaults::built_in())
+    call.args.command.run(defaults)
 }

@@ -25,7 +25,6 @@ use crate::request;
 pub struct Part {
     /// Its request, planned on its target.
     pub job: Job,
-    /// Its cost.
     pub cost: Cost,
     /// Size of its target.
     pub capacity_bytes: u64,
@@ -213,7 +212,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::{Args, Command, prepare};
+    use crate::commands::{Args, Command};
+    use crate::prepare;
 
     fn suite(words: &[&str]) -> SuiteArgs {
         let words = ["ssdlab", "review", "null:"].iter().chain(words);

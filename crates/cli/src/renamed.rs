@@ -61,9 +61,9 @@ mod tests {
 
     /// The command of these names, or `None` if there is none.
     fn find(names: &str) -> Option<clap::Command> {
-        names
-            .split(' ')
-            .try_fold(crate::Args::command(), |above, name| above.find_subcommand(name).cloned())
+        names.split(' ').try_fold(crate::commands::Args::command(), |above, name| {
+            above.find_subcommand(name).cloned()
+        })
     }
 
     #[test]

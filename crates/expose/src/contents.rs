@@ -30,7 +30,6 @@ pub enum ContentsError {
     /// The system refuses the file.
     #[error("the contents file `{}`: {source}", path.display())]
     File {
-        /// Its path.
         path: PathBuf,
         /// The reason.
         source: io::Error,
@@ -51,7 +50,6 @@ pub enum ContentsError {
         path.display()
     )]
     Size {
-        /// Its path.
         path: PathBuf,
         /// Its size in bytes.
         found: u64,

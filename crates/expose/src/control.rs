@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 pub use command::ControlCommand;
 pub use socket::{ControlServer, LINE_BYTES_MAX, serve_lines};
 
-use crate::disk::books::{Books, Counts, Totals};
+use crate::disk::accounting::{Accounting, Counts, Totals};
 use crate::disk::cut::PowerCut;
 use crate::shared::SharedDisk;
 use crate::snapshot::file::{self, Header, Replace, SavedState};
@@ -84,7 +84,7 @@ impl Control {
             ControlCommand::Waf { since } => self.waf(since.as_deref()),
             ControlCommand::Reset => Ok(self.shared.with(|disk| {
                 let totals = disk.totals();
-                disk.books_mut().reset(totals);
+                disk.accounting_mut().reset(totals);
                 Map::new()
             })),
             ControlCommand::Snapshot { name } => self.snapshot(name),
@@ -115,7 +115,7 @@ impl Control {
     fn status(&self) -> Map<String, Value> {
         let lateness = self.shared.lateness();
         self.shared.with(|disk| {
-            let (totals, zero) = (disk.totals(), *disk.books().zero());
+            let (totals, zero) = (disk.totals(), *disk.accounting().zero());
             let mut status = members(json!({
                 "drive": self.description,
                 "clock": self.shared.pace().to_string(),
@@ -127,8 +127,8 @@ impl Control {
                 "older_data_bytes": disk.volatile_bytes(),
                 "unreadable_blocks": disk.faults.bad_blocks(),
                 "read_only": disk.faults.is_read_only,
-                "marks": disk.books().marks().keys().collect::<Vec<_>>(),
-                "latency_ns": quantiles(disk.books().latencies()),
+                "marks": disk.accounting().marks().keys().collect::<Vec<_>>(),
+                "latency_ns": quantiles(disk.accounting().latencies()),
                 "lateness_ns": quantiles(&lateness),
             }));
             status.extend(work(&totals, &zero));
@@ -218,18 +218,18 @@ impl Control {
         check_name(&name)?;
         let is_kept = self.shared.with(|disk| {
             let totals = disk.totals();
-            disk.books_mut().mark(name, totals)
+            disk.accounting_mut().mark(name, totals)
         });
-        let most = Books::MARKS_MAX;
+        let most = Accounting::MARKS_MAX;
         if is_kept { Ok(Map::new()) } else { Err(format!("there are {most} marks, and no more")) }
     }
 
     fn waf(&self, since: Option<&str>) -> ControlResult {
         self.shared.with(|disk| {
-            let books = disk.books();
-            let Some(name) = since else { return Ok(work(&disk.totals(), books.zero())) };
-            let mark = books.marks().get(name);
-            let known = || books.marks().keys().cloned().collect::<Vec<_>>();
+            let accounting = disk.accounting();
+            let Some(name) = since else { return Ok(work(&disk.totals(), accounting.zero())) };
+            let mark = accounting.marks().get(name);
+            let known = || accounting.marks().keys().cloned().collect::<Vec<_>>();
             mark.map(|mark| work(&disk.totals(), mark))
                 .ok_or_else(|| unknown("mark", name, &known()))
         })

@@ -4,7 +4,7 @@
 //! are read or changed, and the request is finished. A request that changes pages waits until no other one changes them,
 //! and so do all that come behind it: the order of changes is the same in the maps of the drive and in the contents.
 
-pub mod books;
+pub mod accounting;
 mod compression;
 pub mod cut;
 pub mod faults;
@@ -22,7 +22,7 @@ use sim::host::DeallocateSupport;
 use crate::contents::{Contents, is_full};
 use crate::plan::{Shape, commands};
 use crate::request::{Action, Answer, Extent, Fault, Request};
-use books::{Books, Totals};
+use accounting::{Accounting, Totals};
 use faults::Faults;
 use simulated::ExposedDrive;
 pub(crate) use state::{State, StateRef};
@@ -71,7 +71,7 @@ pub struct Disk<T> {
     volatile: Option<Volatile>,
     /// The faults that it has been given.
     pub faults: Faults,
-    books: Books,
+    accounting: Accounting,
     cut_orders: cut::Orders,
     /// Requests in the drive, by the tags of their commands.
     jobs: Vec<Option<Job<T>>>,
@@ -116,7 +116,7 @@ impl<T> Disk<T> {
             drive,
             contents,
             faults: Faults::default(),
-            books: Books::default(),
+            accounting: Accounting::default(),
             cut_orders: cut::Orders::default(),
             jobs: (0..depth).map(|_| None).collect(),
             free_tags: (0..depth).rev().collect(),
@@ -162,7 +162,6 @@ impl<T> Disk<T> {
         pages.for_each(|page| volatile.changed(page, None, self.drive.version(page), true));
     }
 
-    /// The drive.
     pub fn drive(&self) -> &ExposedDrive {
         &self.drive
     }
@@ -183,18 +182,18 @@ impl<T> Disk<T> {
     }
 
     /// The account.
-    pub fn books(&self) -> &Books {
-        &self.books
+    pub fn accounting(&self) -> &Accounting {
+        &self.accounting
     }
 
     /// The account, for its marks and its reset.
-    pub fn books_mut(&mut self) -> &mut Books {
-        &mut self.books
+    pub fn accounting_mut(&mut self) -> &mut Accounting {
+        &mut self.accounting
     }
 
     /// The account of this moment.
     pub fn totals(&self) -> Totals {
-        self.books.totals(self.drive.telemetry(), self.drive.now())
+        self.accounting.totals(self.drive.telemetry(), self.drive.now())
     }
 
     /// Bytes of older data that a cut may bring back.
@@ -223,7 +222,7 @@ impl<T> Disk<T> {
     fn exchange(&mut self, drive: ExposedDrive, volatile: Option<Volatile>, faults: Faults) {
         let before = self.totals();
         (self.drive, self.volatile, self.faults) = (drive, volatile, faults);
-        self.books.jump(&before, self.drive.telemetry(), self.drive.now());
+        self.accounting.jump(&before, self.drive.telemetry(), self.drive.now());
     }
 
     /// These bytes in extents, at most `most`; empty outside the disk.
@@ -332,7 +331,7 @@ impl<T> Disk<T> {
         let errno = ERRNO_IO;
         let status = if result.is_ok() { Status::Ok } else { Status::Failed { errno } };
         let end = Completion { tag: 0, status, submitted, done };
-        self.books.ended(&as_command(&request, self.contents.shape()), &end);
+        self.accounting.ended(&as_command(&request, self.contents.shape()), &end);
         self.finished.push(RequestResult { token, result, submitted, done });
     }
 
@@ -452,9 +451,9 @@ impl<T> Disk<T> {
     }
 
     fn end_rows(&mut self) {
-        if self.books.is_row_due(self.drive.now()) {
+        if self.accounting.is_row_due(self.drive.now()) {
             let totals = self.totals();
-            self.books.end_rows(&totals);
+            self.accounting.end_rows(&totals);
         }
     }
 }

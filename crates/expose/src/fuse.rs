@@ -42,7 +42,6 @@ pub enum FuseError {
     /// The directory cannot take the file.
     #[error("{} {reason}; name an empty directory", directory.display())]
     Directory {
-        /// The directory.
         directory: PathBuf,
         /// The words behind its name.
         reason: String,
@@ -53,14 +52,10 @@ pub enum FuseError {
          frees the directory",
         directory.display()
     )]
-    Dead {
-        /// The directory.
-        directory: PathBuf,
-    },
+    Dead { directory: PathBuf },
     /// The system refuses the mount.
     #[error("a mount at {}: {source}", directory.display())]
     Mount {
-        /// The directory.
         directory: PathBuf,
         /// The reason.
         source: io::Error,
@@ -105,7 +100,6 @@ impl FuseMount {
         Ok(Self { directory: directory.to_owned(), number, session })
     }
 
-    /// The file.
     pub fn file(&self) -> PathBuf {
         self.directory.join(FILE_NAME)
     }

@@ -23,7 +23,6 @@ pub enum ServerError {
     /// The system or the rules refuse the address.
     #[error("cannot listen at {address}: {source}")]
     Bind {
-        /// The address.
         address: Address,
         /// The reason.
         source: io::Error,
@@ -86,7 +85,6 @@ impl Server {
         })
     }
 
-    /// The address.
     pub fn address(&self) -> Address {
         self.listener.address()
     }

@@ -27,7 +27,6 @@ pub enum FioError {
         number: usize,
         /// Its text.
         line: String,
-        /// The rule.
         rule: String,
     },
     /// A value that is impossible, or whose effect nothing here has.
@@ -37,9 +36,7 @@ pub enum FioError {
         job: String,
         /// The option.
         key: String,
-        /// Its value.
         value: String,
-        /// The rule.
         rule: String,
     },
     /// The jobs of the drive of the call are none.

@@ -85,7 +85,6 @@ impl JobSpec {
 /// The jobs of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jobs {
-    /// The jobs.
     pub jobs: Vec<JobSpec>,
     /// Time after which every job ends; `None` if they end by themselves.
     pub duration: Option<Nanos>,

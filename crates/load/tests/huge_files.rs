@@ -1,6 +1,5 @@
 //! Files of 10 GB that are mostly empty, read to their end in little memory. This is a separate
 //! program, because it measures the memory of its process.
-#![allow(missing_docs, reason = "a test")]
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -25,7 +25,6 @@ pub enum Values {
     Whole(Vec<Option<i64>>),
 }
 
-/// A column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Name.

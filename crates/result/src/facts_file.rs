@@ -23,7 +23,6 @@ pub struct FactsFile {
     /// The drives that the facts are about.
     #[serde(rename = "match")]
     pub drives: Drives,
-    /// The facts.
     pub facts: Facts,
 }
 

@@ -20,7 +20,6 @@ pub const SECONDS_MIN: usize = 10;
 /// A reason against a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Its kind.
     pub kind: MarkKind,
     /// Its words, with the cause.
     pub text: String,

@@ -1,5 +1,4 @@
 //! Does each check before a removal or a new name refuse by itself?
-#![allow(missing_docs, reason = "a test")]
 
 use std::fs::{self, File};
 use std::io::ErrorKind;

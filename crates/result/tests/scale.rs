@@ -1,5 +1,4 @@
 //! The figures of a simulated drive below full size: the kept, the marked, and the sentences about them.
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! Does steady-state detection agree with other programs? Their rules are implemented here
 //! independently, from their documentation and their arithmetic, and compared on random series.
-#![allow(missing_docs, reason = "a test")]
 
 use base::Rng;
 use result::stats::changepoint::Shape;

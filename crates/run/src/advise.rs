@@ -141,7 +141,6 @@ pub struct SearchStep {
     pub figure: f64,
     /// Whether it holds the floor.
     pub holds: bool,
-    /// The run.
     pub run: Run,
 }
 

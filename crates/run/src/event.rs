@@ -13,7 +13,6 @@ pub enum Length {
     Unknown,
 }
 
-/// An event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The run directory exists; the target is unchanged.
@@ -38,7 +37,6 @@ pub enum Event {
     },
     /// A phase begins.
     PhaseStarted {
-        /// Its name.
         name: String,
         /// Its work, in words.
         what: String,
@@ -60,7 +58,6 @@ pub enum Event {
     },
     /// A phase has ended.
     PhaseEnded {
-        /// Its name.
         name: String,
         /// Commands that ended within it.
         ios: u64,

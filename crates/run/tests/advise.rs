@@ -1,5 +1,5 @@
 //! Is the smallest spare area the one of theory, and are impossible floors refused?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+#![allow(clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
 

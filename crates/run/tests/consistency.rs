@@ -1,5 +1,4 @@
 //! Does a run follow the suite, and does it keep its data after any end?
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! The figures and charts of every test: the catalogue of metrics holds each figure and no other, and a curve
 //! is of a table.
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! Does the power test report the power of the drive, and does energy add up?
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

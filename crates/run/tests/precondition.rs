@@ -1,6 +1,6 @@
 //! Does one pass leave a drive in the state of endless random writes? Valid pages of superblocks
 //! and WAF right after it, compared with a converged drive.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+#![allow(clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! Is a test that a target cannot do refused with the reason, before anything is written?
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

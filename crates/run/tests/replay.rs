@@ -1,5 +1,4 @@
 //! Does a replay follow the recording: order, depths, times, addresses?
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

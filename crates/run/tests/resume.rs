@@ -1,5 +1,4 @@
 //! Does a continued run end like an uninterrupted one, and does it continue only where it can?
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! Does data that grows old become slow to read as its model says, and is a target without a past refused?
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

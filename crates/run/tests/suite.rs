@@ -1,5 +1,4 @@
 //! Do the tests of the suite follow their sources, and name their figures as scripts expect?
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

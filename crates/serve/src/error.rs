@@ -13,14 +13,10 @@ use result::store::StoreError;
 pub enum ServeError {
     /// The library does not exist.
     #[error("there is no library {}; `--library DIR` names another one", path.display())]
-    NoLibrary {
-        /// The path.
-        path: PathBuf,
-    },
+    NoLibrary { path: PathBuf },
     /// The address cannot be used.
     #[error("cannot listen on {address}: {source}; `--listen 127.0.0.1:0` takes a free port")]
     Listen {
-        /// The address.
         address: SocketAddr,
         /// The answer of the operating system.
         source: io::Error,
@@ -50,10 +46,7 @@ pub enum ServeError {
     Json(#[from] serde_json::Error),
     /// A run disappeared between two looks at the library.
     #[error("the run {name} disappeared; try again")]
-    RunGone {
-        /// Its name.
-        name: String,
-    },
+    RunGone { name: String },
 }
 
 impl ServeError {

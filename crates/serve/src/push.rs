@@ -40,10 +40,7 @@ pub enum PushError {
     Store(#[from] StoreError),
     /// The run has not ended.
     #[error("the run {name} is in progress; push it when it has ended")]
-    Running {
-        /// Its name.
-        name: String,
-    },
+    Running { name: String },
     /// A file of the run could not be read.
     #[error("cannot read {file}: {source}")]
     File {

@@ -20,7 +20,6 @@ use crate::targets::Targets;
 /// One run to do.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its request.
     pub request: Request,
     /// Its target.
     pub spec: TargetSpec,

@@ -137,7 +137,7 @@ impl<P: Probe> Device<P> {
         &self.ftl
     }
 
-    /// The probe.
+    /// The observer of every event, as given to the drive.
     pub fn probe(&self) -> &P {
         &self.probe
     }

@@ -168,12 +168,12 @@ impl Command {
 pub enum ControllerJob {
     /// Decode a host command.
     Command {
-        /// Its tag.
+        /// Tag of the command, unique among those outstanding.
         tag: u32,
     },
     /// Relocate the valid pages of a unit that garbage collection has read.
     Relocate {
-        /// The unit.
+        /// Unit over the whole drive.
         unit: u32,
         /// Number of valid pages at the time of the read.
         pages: u32,

@@ -13,6 +13,7 @@
 //! Reading order: [`geometry`] (places of pages), [`ftl`] (maps and valid counts), [`nand`]
 //! (times), [`mechanism`] (decisions), [`device`] (the main loop), [`ftl::pacing`] (evenness of a
 //! drive), [`model`] (drives as data).
+#![warn(missing_docs)]
 
 // Counts and indices are u32 by design (a drive has fewer than 2^32 program units, checked when a model is
 // resolved); they are widened to usize to index and to u64 to multiply. Page numbers of the whole drive are u64.

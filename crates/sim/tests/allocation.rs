@@ -1,5 +1,5 @@
 //! Does the hot path allocate? A counting allocator watches a drive in steady state.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+#![allow(clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
 

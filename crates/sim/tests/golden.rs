@@ -5,7 +5,6 @@
 //! hash covers random models at their own queue depths: a change may alter a few of them and none
 //! of those drives. `fixtures/golden.txt` contains the results of the last intended change; a
 //! failure prints the new content of the file. Debug and release builds read the same file.
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

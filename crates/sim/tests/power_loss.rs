@@ -1,6 +1,6 @@
 //! Does a drive keep its promises when its power fails? Random tiny drives, random commands, cuts
 //! at random moments; a failure names the seed and the command that repeats this one case.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+#![allow(clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
 

@@ -1,7 +1,6 @@
 //! Do the drive models reproduce the published figures of the drives? The figures are in
 //! `fixtures/published.csv`. Inputs of a model must come out of it again; the others (`held out`)
 //! show its accuracy.
-#![allow(missing_docs, reason = "a test")]
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Can any accepted drive model be broken, and does every refusal give the reason? Random models
 //! over every key of the format, random commands; a failure names the seed, the model and the
 //! command that repeats this one case.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+#![allow(clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
 

@@ -4,6 +4,7 @@
 //! [`age`] and [`health`] are its terms; [`spec`] reads target strings; [`error`] lists its failures. [`null`],
 //! [`scripted`] and [`faulty`] are targets that need no engine: to measure the harness, and for
 //! tests.
+#![warn(missing_docs)]
 
 pub mod age;
 pub mod clock;

@@ -69,7 +69,7 @@ impl FromStr for PurgeMethod {
 /// One method to purge a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurgeOption {
-    /// The method.
+    /// The command or the work that erases.
     pub method: PurgeMethod,
     /// The obstacle to it, or `None` if there is none.
     pub obstacle: Option<String>,

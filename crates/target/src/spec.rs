@@ -65,7 +65,7 @@ pub enum Backing<'a> {
 }
 
 impl TargetSpec {
-    /// Its kind.
+    /// The kind that the text names; nothing is opened.
     pub const fn kind(&self) -> TargetKind {
         match self {
             Self::Sim { .. } => TargetKind::Simulated,

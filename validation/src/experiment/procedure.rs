@@ -171,7 +171,6 @@ impl ExperimentDrive {
         steps
     }
 
-    /// The drive.
     #[cfg(test)]
     pub(super) fn drive(&mut self) -> &mut Drive {
         &mut self.drive

@@ -168,7 +168,7 @@ export interface StringFact {
    */
   from: string;
   /**
-   * The value.
+   * The value as it is used, in the unit of its field.
    */
   value: string;
 }
@@ -181,7 +181,7 @@ export interface Uint64Fact {
    */
   from: string;
   /**
-   * The value.
+   * The value as it is used, in the unit of its field.
    */
   value: number;
 }
@@ -194,7 +194,7 @@ export interface NandTypeFact {
    */
   from: string;
   /**
-   * The value.
+   * The value as it is used, in the unit of its field.
    */
   value: "SLC" | "MLC" | "TLC" | "QLC";
 }

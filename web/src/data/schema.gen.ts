@@ -796,7 +796,7 @@ export interface StringFact {
    */
   from: string;
   /**
-   * The value.
+   * The value as it is used, in the unit of its field.
    */
   value: string;
 }
@@ -809,7 +809,7 @@ export interface Uint64Fact {
    */
   from: string;
   /**
-   * The value.
+   * The value as it is used, in the unit of its field.
    */
   value: number;
 }
@@ -822,7 +822,7 @@ export interface NandTypeFact {
    */
   from: string;
   /**
-   * The value.
+   * The value as it is used, in the unit of its field.
    */
   value: "SLC" | "MLC" | "TLC" | "QLC";
 }
@@ -943,7 +943,7 @@ export interface WordsNode {
    * Kind of the part.
    */
   kind:
-    | "paragraph"
+    | ("paragraph" | "link")
     | "heading"
     | "list"
     | "numbered-list"
@@ -955,7 +955,6 @@ export interface WordsNode {
     | "emphasis"
     | "strong"
     | "code"
-    | "link"
     | "figure"
     | "break";
   /**

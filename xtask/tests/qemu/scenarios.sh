@@ -16,8 +16,9 @@ within() {
 # written_to DEVICE WRITES: whether so many writes to the block device have ended.
 written_to() {
     local writes="$2"
-    set -- $(cat "/sys/class/block/$(basename "$(readlink -f "$1")")/stat") || return 1
-    [ "$5" -gt "$writes" ]
+    # Nodes of the mapper are no links to the names of the kernel.
+    set -- $(cat "/sys/dev/block/$(printf '%d:%d' $(stat -L -c '0x%t 0x%T' "$1"))/stat")
+    [ "${5:-0}" -gt "$writes" ]
 }
 
 # Commands, beside those of nvme-cli, sg3-utils and smartctl.

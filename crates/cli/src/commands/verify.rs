@@ -377,8 +377,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::commands::{Args, Command};
     use crate::failure::Failure;
-    use crate::{Args, Command};
 
     /// The exit code of `ssdlab verify` with these arguments, and its message after a failure.
     fn verify(words: &[&str]) -> (u8, String) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 
 use super::command;
-use crate::Args;
+use crate::commands::Args;
 use crate::defaults::Defaults;
 
 /// Places with texts for users, below the top of the checkout.

@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn the_help_is_a_screen_with_every_command() {
-        let mut program = of_program(crate::Args::command());
+        let mut program = of_program(crate::commands::Args::command());
         let help = program.render_long_help().to_string();
         assert!(help.lines().count() <= 24, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");

@@ -101,7 +101,6 @@ pub fn print_scatter(rates: &[f64]) {
 pub struct Bar {
     /// The thing that has the value.
     pub name: String,
-    /// Its value.
     pub value: f64,
     /// The value as it is shown.
     pub words: String,

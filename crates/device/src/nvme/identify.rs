@@ -106,7 +106,6 @@ pub struct IdentifyNamespace {
     pub block_bytes: Option<u32>,
     /// Metadata beside or behind each block.
     pub metadata_bytes: u16,
-    /// Its format.
     pub format: NamespaceFormat,
 }
 

@@ -67,10 +67,7 @@ pub enum ControlCommand {
         seconds: u64,
     },
     /// Names this moment.
-    Mark {
-        /// Its name.
-        name: String,
-    },
+    Mark { name: String },
     /// Write amplification and work since a mark, or since the last reset.
     Waf {
         /// Name of the mark.
@@ -80,20 +77,11 @@ pub enum ControlCommand {
     /// Lets the counters begin again.
     Reset,
     /// Keeps the whole state of the disk in memory.
-    Snapshot {
-        /// Its name.
-        name: String,
-    },
+    Snapshot { name: String },
     /// Gives the disk such a state.
-    Restore {
-        /// Its name.
-        name: String,
-    },
+    Restore { name: String },
     /// Drops such a state.
-    Forget {
-        /// Its name.
-        name: String,
-    },
+    Forget { name: String },
     /// The names of such states.
     Snapshots,
     /// Writes the whole state of the disk to a new file.

@@ -21,7 +21,6 @@ const KEPT_BYTES: u64 = 64 << 20;
 /// A page without its promised data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrokenPage {
-    /// The page.
     pub page: u64,
     /// The word for the broken promise.
     pub finding: &'static str,
@@ -99,7 +98,7 @@ impl<T> Disk<T> {
     /// Cuts the power at this moment and restores it, or `None` if the drive cannot lose its power. All requests fail.
     pub fn cut_power(&mut self) -> Option<PowerCut> {
         let mut volatile = self.volatile.take()?;
-        self.books.end_life(self.drive.telemetry());
+        self.accounting.end_life(self.drive.telemetry());
         // Ended commands whose answers nobody has taken are lost with the drive.
         self.ended.clear();
         let cycle = self.drive.cycle_power();

@@ -6,7 +6,7 @@ use base::panics::caught;
 use serde::{Deserialize, Serialize};
 use sim::Config;
 
-use super::books::Books;
+use super::accounting::Accounting;
 use super::faults::Faults;
 use super::simulated::ExposedDrive;
 use super::volatile::Volatile;
@@ -19,14 +19,14 @@ pub(crate) struct StateRef<'a> {
     drive: &'a ExposedDrive,
     volatile: &'a Option<Volatile>,
     faults: &'a Faults,
-    books: &'a Books,
+    accounting: &'a Accounting,
     free_tags: &'a Vec<u32>,
 }
 
 impl<'a> StateRef<'a> {
     pub(crate) fn of<T>(disk: &'a Disk<T>) -> Self {
-        let Disk { drive, volatile, faults, books, free_tags, .. } = disk;
-        Self { drive, volatile, faults, books, free_tags }
+        let Disk { drive, volatile, faults, accounting, free_tags, .. } = disk;
+        Self { drive, volatile, faults, accounting, free_tags }
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct State {
     drive: ExposedDrive,
     volatile: Option<Volatile>,
     faults: Faults,
-    books: Books,
+    accounting: Accounting,
     /// Every tag: a drive with several queues puts a command into one by its tag, so that their order matters.
     free_tags: Vec<u32>,
 }
@@ -57,7 +57,7 @@ impl State {
             && self.volatile.is_some() == self.drive.is_cuttable()
             && self.volatile.as_ref().is_none_or(|volatile| volatile.is_sound(&shape))
             && self.faults.is_sound(&shape)
-            && self.books.marks().len() <= Books::MARKS_MAX
+            && self.accounting.marks().len() <= Accounting::MARKS_MAX
             && self.drive.check().is_ok()
     }
 }
@@ -65,13 +65,13 @@ impl State {
 impl<T> Disk<T> {
     /// A disk that goes on from a state, with the data of that state.
     pub(crate) fn with(state: State, contents: Contents) -> Self {
-        let State { drive, volatile, faults, books, free_tags } = state;
-        Self { volatile, faults, books, free_tags, ..Self::around(drive, contents) }
+        let State { drive, volatile, faults, accounting, free_tags } = state;
+        Self { volatile, faults, accounting, free_tags, ..Self::around(drive, contents) }
     }
 
     /// Gives the disk a state other than that of its data. The account goes on, and no request may be outstanding.
     pub(crate) fn go_on_from(&mut self, state: State) {
-        let State { drive, volatile, faults, free_tags, books: _ } = state;
+        let State { drive, volatile, faults, free_tags, accounting: _ } = state;
         self.exchange(drive, volatile, faults);
         self.free_tags = free_tags;
     }

@@ -78,11 +78,11 @@ fn life(mut disk: Plain, batches: u64, mut between: impl FnMut(u64, Plain) -> Pl
 
 /// Through a file, and on to another disk.
 fn through_file(mut disk: Plain, config: &Config, path: &Path) -> Plain {
-    let before = (disk.totals(), disk.books().latencies().bins().collect::<Vec<_>>());
+    let before = (disk.totals(), disk.accounting().latencies().bins().collect::<Vec<_>>());
     save(&mut disk, "a test", path, Replace::State).expect("space");
     let saved = SavedState::read(path, config).expect("the same drive");
     let disk: Plain = saved.into_disk(empty(config)).expect("room");
-    let after = (disk.totals(), disk.books().latencies().bins().collect::<Vec<_>>());
+    let after = (disk.totals(), disk.accounting().latencies().bins().collect::<Vec<_>>());
     assert_eq!(after, before, "the account goes on");
     disk
 }

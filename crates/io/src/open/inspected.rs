@@ -15,9 +15,7 @@ const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 pub struct Inspected {
     /// Its target string.
     pub spec: TargetSpec,
-    /// Its identity.
     pub identity: Identity,
-    /// Its limits.
     pub limits: Limits,
     /// Bytes of memory that it takes beside those of the engine; above 0 for simulated drives.
     pub memory_bytes: u64,

@@ -18,7 +18,6 @@ pub enum SpecError {
         key: String,
         /// The value as the file has it.
         value: String,
-        /// The rule.
         rule: String,
     },
     /// A key that is missing.
@@ -26,7 +25,6 @@ pub enum SpecError {
     Missing {
         /// The key with its tables.
         key: String,
-        /// The rule.
         rule: String,
     },
     /// Values that do not fit each other, or the target.

@@ -179,7 +179,6 @@ fn names() -> String {
 /// A format in the form of the command line: its name, or `csv:...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFormat {
-    /// The format.
     pub format: Format,
     /// The columns of a CSV file, or `None` if it is another format.
     pub csv: Option<CsvSpec>,

@@ -33,7 +33,6 @@ impl Origin {
 /// Description of a trace as a whole, stored in the trace file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceInfo {
-    /// Its origin.
     pub origin: Origin,
     /// Its source: a file and its format, a device, a scenario and its seed.
     pub source: String,

@@ -27,7 +27,6 @@ pub struct Row {
 /// A sound run in the form of the Bench.
 #[derive(Clone, Debug)]
 pub struct Digest {
-    /// Its row.
     pub row: Row,
     /// The JSON of a [`RunView`] as a zlib stream.
     pub packed: Vec<u8>,

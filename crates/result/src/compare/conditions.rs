@@ -56,7 +56,6 @@ pub(super) enum Facet {
     Span,
     /// The drive, or the values of its model.
     Drive,
-    /// Its firmware.
     Firmware,
     /// The profile of the host of a simulated drive.
     Host,
@@ -69,7 +68,6 @@ pub(super) enum Facet {
 /// A condition that is not the same on both sides.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 pub struct Condition {
-    /// Its name.
     pub name: String,
     /// Its name for people.
     pub label: String,

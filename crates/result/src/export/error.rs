@@ -18,7 +18,6 @@ pub enum ExportError {
     Nothing {
         /// Name of the run.
         run: String,
-        /// Its test.
         test: String,
         /// The missing content.
         content: &'static str,

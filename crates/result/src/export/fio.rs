@@ -38,7 +38,6 @@ pub struct Document {
     time: String,
     #[serde(rename = "global options")]
     global: Options,
-    /// The jobs.
     pub jobs: Vec<Job>,
     /// Reservations about the figures of the run, which fio has no place for.
     #[serde(rename = "ssdlab marks", skip_serializing_if = "Vec::is_empty")]

@@ -55,10 +55,7 @@ pub enum ReportError {
         "{page} has no `{DATA_OPEN}{DATA_EMPTY}{DATA_CLOSE}` for the data to go to; \
          build the page again with `cargo xtask web`"
     )]
-    PlaceholderMissing {
-        /// The page.
-        page: String,
-    },
+    PlaceholderMissing { page: String },
     /// The page has no policy that the Bench could loosen.
     #[error(
         "the page has no content security policy with `{NO_REQUESTS}`; build it again with \

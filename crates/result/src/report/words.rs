@@ -61,7 +61,6 @@ pub struct WordsNode {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum WordsKind {
-    /// A paragraph.
     #[default]
     Paragraph,
     /// A heading within a chapter.
@@ -86,7 +85,6 @@ pub enum WordsKind {
     Strong,
     /// Code within a line.
     Code,
-    /// A link.
     Link,
     /// A figure of a run.
     Figure,

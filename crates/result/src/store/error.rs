@@ -40,7 +40,6 @@ pub enum StoreError {
              free some space or give another place with `--library DIR`", library.display(),
              Bytes(*free_bytes).rounded(), Bytes(*needed_bytes).rounded())]
     NoSpace {
-        /// The library.
         library: PathBuf,
         /// Bytes available to this user.
         free_bytes: u64,
@@ -52,7 +51,6 @@ pub enum StoreError {
              free some space, give another place with `--library DIR`, or leave --ios away",
              library.display(), Bytes(*free_bytes).rounded(), Bytes(*needed_bytes).rounded())]
     NoSpaceForIos {
-        /// The library.
         library: PathBuf,
         /// Bytes available to this user.
         free_bytes: u64,
@@ -135,7 +133,6 @@ pub enum StoreError {
     Column {
         /// The file.
         path: PathBuf,
-        /// The column.
         column: String,
         /// The expected value and the actual one.
         reason: String,
@@ -152,16 +149,10 @@ pub enum StoreError {
     },
     /// A value that a signed 64-bit column cannot hold.
     #[error("column `{column}` cannot hold {value}: the largest value is {}", i64::MAX)]
-    ValueTooLarge {
-        /// The column.
-        column: &'static str,
-        /// The value.
-        value: u64,
-    },
+    ValueTooLarge { column: &'static str, value: u64 },
     /// The rows could not be encoded as Parquet.
     #[error("cannot encode the rows of phase `{phase}`: {reason}")]
     Encode {
-        /// The phase.
         phase: String,
         /// The error of the encoder.
         reason: String,

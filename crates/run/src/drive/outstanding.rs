@@ -4,7 +4,6 @@ use base::{Nanos, Op};
 
 use crate::recorder::Recorder;
 
-/// An outstanding command.
 #[derive(Clone, Copy)]
 pub(crate) struct OutstandingCommand<N> {
     /// The command.

@@ -19,7 +19,6 @@ use crate::workers::Workers;
 /// The test to run and the place of its result.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The test.
     pub test: Test,
     /// Its `--set` settings.
     pub settings: Vec<(String, String)>,

@@ -95,7 +95,6 @@ pub enum Review {
 /// A run of a test in a review.
 #[derive(Clone, Copy, Debug)]
 pub struct ReviewEntry {
-    /// The review.
     pub review: Review,
     /// Its settings, `key=value` with spaces between.
     pub settings: &'static str,

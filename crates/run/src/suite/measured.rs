@@ -28,9 +28,7 @@ pub struct Measurements<'a> {
 /// One phase with its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
-    /// The phase.
     pub phase: &'a Phase,
-    /// Its rows.
     pub rows: &'a PhaseRows,
 }
 

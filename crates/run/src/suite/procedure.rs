@@ -134,7 +134,6 @@ pub struct PhaseSpec {
     pub name: String,
     /// Its work, in words.
     pub what: String,
-    /// Its action.
     pub action: Action,
 }
 

@@ -21,7 +21,6 @@ pub const DATA: Param =
 pub(crate) struct AskedData {
     /// The text, as results hold it.
     pub(crate) text: String,
-    /// The kind.
     pub(crate) kind: Data,
 }
 

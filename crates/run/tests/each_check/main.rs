@@ -1,5 +1,4 @@
 //! Does each phase look at its target before it changes it, and does the run stay within its span?
-#![allow(missing_docs, reason = "a test")]
 
 #[path = "../common/mod.rs"]
 mod common;

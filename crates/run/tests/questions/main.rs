@@ -1,5 +1,5 @@
 //! Do the tests for the questions of today measure the states that they name, and agree with theory?
-#![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
+#![allow(clippy::print_stdout, reason = "tests that show their figures")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,4 @@
 //! Do the watches beside a run leave its commands alone, and end it where they must?
-#![allow(missing_docs, reason = "a test")]
 
 #[path = "../common/mod.rs"]
 mod common;

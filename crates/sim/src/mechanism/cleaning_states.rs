@@ -117,7 +117,7 @@ impl GcStates {
         };
     }
 
-    /// The state.
+    /// The present urgency of garbage collection.
     pub fn state(&self) -> GcState {
         self.state
     }

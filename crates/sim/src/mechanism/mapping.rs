@@ -182,9 +182,9 @@ pub enum MapWrite {
 pub struct MapLog {
     /// Their sizes.
     pub shape: MappingShape,
-    /// The journal.
+    /// Changes of the map since the last checkpoint, and their programs.
     pub journal: Journal,
-    /// The checkpoints.
+    /// The map as programmed, piece by piece.
     pub checkpoints: Checkpoints,
     /// First superblock of the map over the whole drive.
     first_superblock: u32,

@@ -148,7 +148,7 @@ pub struct ReadAhead {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refill {
     stream: usize,
-    /// The pages.
+    /// Logical pages, in the order of the stream.
     pub pages: Range<u64>,
 }
 

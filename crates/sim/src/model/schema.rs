@@ -43,7 +43,7 @@ pub enum ModelError {
         name: String,
         /// Dotted name of the value.
         key: String,
-        /// The value.
+        /// The refused value as text.
         value: String,
         /// The rule it breaks.
         rule: String,
@@ -109,7 +109,7 @@ pub enum Kind {
     Number,
     /// `true` or `false`.
     Flag,
-    /// A word.
+    /// One of a list of words.
     Word,
 }
 
@@ -192,7 +192,6 @@ pub(crate) trait Field {
 /// A value that a model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// A number.
     Number(u64),
     /// A flag, a word or a section.
     Other,

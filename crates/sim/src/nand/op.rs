@@ -10,7 +10,7 @@ pub enum DieOp {
     Program {
         /// Unit over the whole drive.
         unit: u32,
-        /// Its stream.
+        /// The writer whose order of programs this belongs to.
         stream: StreamId,
         /// Place in the stream's order of programs.
         sequence: u64,
@@ -84,7 +84,7 @@ pub enum DieOp {
     },
     /// Erase this die's blocks of a superblock.
     Erase {
-        /// The superblock.
+        /// Superblock over the whole drive.
         superblock: u32,
     },
 }

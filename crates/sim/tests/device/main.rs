@@ -1,5 +1,5 @@
 //! Times, accounts and refusals of the drive as a whole.
-#![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
+#![allow(clippy::print_stdout, reason = "tests that show their figures")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
 //! Does the drive agree with the formulas for it?
-#![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
+#![allow(clippy::print_stdout, reason = "tests that show their figures")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
 //! Does each mechanism of the firmware have its known effects?
-#![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
+#![allow(clippy::print_stdout, reason = "tests that show their figures")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -5,7 +5,6 @@
 //! necessary victim and whether an erase is safe, and panics at the first difference. Random
 //! drives, random commands; a failure names the seed, the model and the command that repeats this
 //! one case.
-#![allow(missing_docs, reason = "a test")]
 
 #[path = "../common/mod.rs"]
 mod common;

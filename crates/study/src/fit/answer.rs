@@ -34,7 +34,6 @@ pub struct Fit {
 /// A value of the model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Its name.
     pub name: String,
     /// Its key in a model file.
     pub key: String,
@@ -52,7 +51,6 @@ pub struct Estimate {
 /// A value of the model that is a word.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Choice {
-    /// Its name.
     pub name: String,
     /// Its key in a model file.
     pub key: String,
@@ -65,9 +63,7 @@ pub struct Choice {
 /// A figure of a run beside that of the model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Residual {
-    /// The run.
     pub run: String,
-    /// The figure.
     pub figure: String,
     /// In the run.
     pub measured: f64,

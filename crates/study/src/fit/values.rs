@@ -170,7 +170,6 @@ impl Base {
         self.number("nand.dies_per_channel").unwrap_or(1.0) as u32
     }
 
-    /// The channels.
     pub(super) fn channels(&self) -> f64 {
         self.number("nand.channels").unwrap_or(1.0)
     }

@@ -203,8 +203,8 @@ mod tests {
 
     use super::*;
     use crate::commands::run::RunCommand;
+    use crate::commands::{Args, Command};
     use crate::request::{is_of, of};
-    use crate::{Args, Command};
 
     /// The request of the first run of a call.
     fn asked(words: &[String]) -> Request {

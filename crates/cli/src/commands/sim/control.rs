@@ -45,7 +45,6 @@ pub struct ControlArgs {
     /// Socket that `ssdlab sim expose --control` made
     #[arg(value_name = "SOCKET")]
     pub socket: PathBuf,
-    /// The command.
     #[command(subcommand)]
     pub command: ControlVerb,
     /// Output on stdout

@@ -167,7 +167,7 @@ fn words_of(pace: Pace) -> String {
 
 fn present(disk: &Disk<RequestToken>) -> Present {
     let totals = disk.totals();
-    Present { now: totals.now, row: disk.books().open_row(&totals) }
+    Present { now: totals.now, row: disk.accounting().open_row(&totals) }
 }
 
 /// The run directory, which follows the disk; `None` if none is wanted.
@@ -195,7 +195,7 @@ fn record(
     if let Some(choice) = args.ios {
         record.keep_ios(choice, args.clock)?;
     }
-    disk.books_mut().follow(record.follower(), totals);
+    disk.accounting_mut().follow(record.follower(), totals);
     Ok(Some(record))
 }
 

@@ -29,7 +29,6 @@ pub fn built_in() -> impl Iterator<Item = &'static str> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Its name.
     pub name: String,
     /// Source of the totals, and own assumptions.
     pub source: String,
@@ -97,7 +96,6 @@ pub struct PhaseSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppSpec {
-    /// Its name.
     pub name: String,
     /// Part of the phase's I/Os, relative to the other programs.
     pub weight: f64,

@@ -15,26 +15,19 @@ pub enum SiteError {
         "{} is there, and {SITE_MARKER} does not list it as a file of this site; move it away, or give \
          another directory", path.display()
     )]
-    Taken {
-        /// Its path.
-        path: PathBuf,
-    },
+    Taken { path: PathBuf },
     /// A file of the site is not as it was written.
     #[error(
         "{} was changed since ssdlab wrote it, and would be lost; move it away, or give another \
          directory", path.display()
     )]
-    Changed {
-        /// Its path.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// The manifest of the site cannot be used.
     #[error(
         "{} is no manifest of a site: {reason}; move it away, or give another directory",
         path.display()
     )]
     Manifest {
-        /// Its path.
         path: PathBuf,
         /// The obstacle.
         reason: String,
@@ -42,7 +35,6 @@ pub enum SiteError {
     /// The path is no directory, or none for a site.
     #[error("{} cannot become a site: {reason}; give another directory", path.display())]
     Unusable {
-        /// The path.
         path: PathBuf,
         /// The obstacle.
         reason: String,

@@ -70,7 +70,6 @@ pub(crate) struct TrackedFigure<'a> {
     pub(crate) stage: &'a str,
     /// The figure in words.
     pub(crate) words: &'a str,
-    /// Its unit.
     pub(crate) unit: &'a str,
     /// Its values, round 1 first.
     pub(crate) values: &'a [f64],

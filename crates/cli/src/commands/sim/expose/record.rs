@@ -9,7 +9,7 @@ use ::target::Identity;
 use base::{Nanos, TelemetryRow};
 use device::host::environment::environment;
 use expose::Pace;
-use expose::disk::books::{DiskEvent, Follower};
+use expose::disk::accounting::{DiskEvent, Follower};
 use result::report::GRAPHED_PHASE;
 use result::schema::{Phase, Run, RunStatus};
 use result::stats::latency::{Latencies, marks_of_end};
@@ -215,7 +215,7 @@ mod tests {
         let record = Record::create(library.path(), &identity, parts, 7, totals.now);
         let mut record = record.expect("a library");
         record.keep_ios(IosChoice::All, Pace::Fast).expect("space");
-        disk.books_mut().follow(record.follower(), totals);
+        disk.accounting_mut().follow(record.follower(), totals);
 
         let (mut rng, mut expected): (_, Vec<Row>) = (Rng::new(27), Vec::new());
         for round in 0..400 {
@@ -230,7 +230,7 @@ mod tests {
             }
         }
         let totals = disk.totals();
-        let row = disk.books().open_row(&totals);
+        let row = disk.accounting().open_row(&totals);
         let path = record.finish(&Present { now: totals.now, row }).expect("a run directory");
 
         let run = RunDir::open(&path).expect("a run directory");

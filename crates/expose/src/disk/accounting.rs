@@ -53,7 +53,7 @@ impl Totals {
 
 /// The account.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Books {
+pub struct Accounting {
     counts: Counts,
     latencies: Histogram,
     /// Work of the drive before the last loss of power.
@@ -70,13 +70,13 @@ pub struct Books {
     row_end_ns: u64,
 }
 
-impl std::fmt::Debug for Books {
+impl std::fmt::Debug for Accounting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Books").field("counts", &self.counts).finish_non_exhaustive()
+        f.debug_struct("Accounting").field("counts", &self.counts).finish_non_exhaustive()
     }
 }
 
-impl Books {
+impl Accounting {
     /// Most marks at a time.
     pub const MARKS_MAX: usize = 256;
 
