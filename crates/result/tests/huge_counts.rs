@@ -1,6 +1,7 @@
 //! Parquet files of a run directory with huge counts: refused by name, and without the memory that
 //! they ask for.
 
+#[path = "all/common.rs"]
 mod common;
 
 use std::fs::{self, File, OpenOptions};

@@ -1,0 +1,9 @@
+//! Tests of the crate through its public items, as one program: it is linked once.
+
+mod client;
+mod clocks;
+mod control;
+mod hostile;
+mod oracle;
+mod power_cuts;
+mod state_file;

@@ -1,0 +1,5 @@
+//! Runs that have ended: exports, new words, removal.
+
+mod export;
+mod manage;
+mod marks;

@@ -1,0 +1,21 @@
+//! Tests of the crate through its public items, as one program: it is linked once.
+
+mod advise;
+mod common;
+mod consistency;
+mod each_check;
+mod jobs;
+mod journal_disk;
+mod late;
+mod metrics;
+mod open_loop;
+mod power;
+mod precondition;
+mod questions;
+mod refusals;
+mod replay;
+mod resume;
+mod retention;
+mod suite;
+mod watches;
+mod workers;
