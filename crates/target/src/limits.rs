@@ -23,6 +23,9 @@ pub struct Limits {
     pub energy: bool,
     /// Whether the controller is known to compress the data it stores.
     pub compresses: bool,
+    /// Whether a purge leaves no trace of earlier work, neither wear nor heat: so it is on a simulated drive whose
+    /// model knows no temperature.
+    pub purge_renews: bool,
     /// The parts of a past that have an effect, if [`Target::age`](crate::Target::age) gives it one.
     pub ages: Ages,
     /// Placement handles that a write may name; 1 if the target does not keep data apart.
@@ -40,6 +43,7 @@ impl Limits {
         rest: false,
         energy: false,
         compresses: false,
+        purge_renews: false,
         ages: Ages::NOT_AT_ALL,
         placement_handles: 1,
     };

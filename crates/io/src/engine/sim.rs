@@ -228,6 +228,7 @@ fn limits(config: &Config) -> Limits {
         rest: config.options.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
         energy: config.options.power.is_some(),
         compresses: config.geometry.page_granules > 1,
+        purge_renews: config.options.thermal.is_none(),
         ages: ages(config),
         placement_handles: config.options.placement.map_or(1, |placement| placement.handles),
     }

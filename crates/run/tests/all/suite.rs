@@ -281,11 +281,29 @@ fn trim_makes_a_tortured_drive_fast_again() {
     assert!(metric(&outcome, "trim.tortured_share") < 0.9, "torture leaves a mark");
     assert!(metric(&outcome, "trim.after_trim_share") > 0.97);
     let names: Vec<_> = outcome.run.phases.iter().map(|phase| phase.name.as_str()).collect();
-    let want = "torture purge fresh torture_2.r1 tortured.r1 torture_3.r1 trim.r1 after_trim.r1 torture_4.r1 \
-                purge.r1 fresh.r1";
+    let want =
+        "purge fresh torture_2.r1 tortured.r1 torture_3.r1 trim.r1 after_trim.r1 purge.r1 fresh.r1";
     assert_eq!(names.join(" "), want);
     let labels: Vec<_> = outcome.run.tables[0].rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels.len(), 3, "{labels:?}");
+}
+
+/// Heat outlasts a purge, so that torture before it affects the fresh pass, too.
+#[test]
+fn torture_before_a_purge_stays_where_the_drive_is_warm_after_it() {
+    let library = tempfile::tempdir().unwrap();
+    let heat = [
+        ("thermal.ambient_c", "30"),
+        ("thermal.resistance_mk_per_w", "25_000"),
+        ("thermal.capacity_mj_per_k", "40"),
+    ];
+    for (name, heat) in [("sandisk-extreme-ii-480gb", &heat[..0]), ("crucial-m500-480gb", &heat)] {
+        let mut drive = simulated(name, &[&[("scale", "1/512")], heat].concat());
+        let outcome = run_test(&mut drive, library.path(), "trim", "torture=1s idle=0s").unwrap();
+        let names = outcome.run.phases.iter().map(|phase| phase.name.as_str());
+        let before_purge = names.filter(|name| ["torture", "torture_4.r1"].contains(name));
+        assert_eq!(before_purge.count(), if heat.is_empty() { 0 } else { 2 }, "{name}");
+    }
 }
 
 /// At 1/256 a pass after TRIM of the 840 Pro is 12% slower than a fresh one: this comes from the

@@ -5,7 +5,8 @@
 //! Between torture and pass comes a purge (the fresh pass), nothing, or one TRIM of the whole span.
 //! Nothing else differs, so that heat, credits of a virtual disk and the like affect all passes
 //! alike. Differences: these three passes repeat in rounds, with a fresh pass at both ends of each,
-//! until the mark of torture is distinguishable from noise ([`compared`]); a last pass follows
+//! until the mark of torture is distinguishable from noise ([`compared`]); torture before a purge is
+//! left out where the purge leaves no trace of it; a last pass follows
 //! torture and idle time without TRIM; and all of it repeats with repeating data if the controller
 //! compresses (or with `data=both`).
 //!
@@ -143,7 +144,7 @@ impl Key for RoundsMax {
 
 impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        self.data.kinds.iter().flat_map(|kind| self.steps_of(kind, site.span_bytes)).collect()
+        self.data.kinds.iter().flat_map(|kind| self.steps_of(kind, site)).collect()
     }
 
     fn figures(&self, measured: &Measurements<'_>) -> Figures {
@@ -153,7 +154,8 @@ impl TestSettings for Settings {
 
 impl Settings {
     /// The steps with one kind of data.
-    fn steps_of(&self, kind: &'static Kind, span_bytes: u64) -> Vec<Step> {
+    fn steps_of(&self, kind: &'static Kind, site: &Site<'_>) -> Vec<Step> {
+        let span_bytes = site.span_bytes;
         let name = |end: &str| format!("{}{end}", kind.prefix);
         let pass = |end| steps::linear_pass(&name(end), OpKind::Write, kind.data, span_bytes);
         let torture = |end: &str| -> PhaseSpec {
@@ -161,17 +163,18 @@ impl Settings {
             let load = Workload::new(write, Order::Uniform, 4096, depth, span_bytes);
             steps::for_time(&name(end), Workload { data: kind.data, ..load }, self.torture)
         };
+        // Without effect on what follows, where the purge leaves nothing of it.
+        let warmed = |end| (!site.limits.purge_renews).then(|| torture(end));
+        let fresh = |end| warmed(end).into_iter().chain([steps::purge(), pass("fresh")]);
         let round = [
             torture("torture_2"),
             pass("tortured"),
             torture("torture_3"),
             steps::trim(&name("trim"), span_bytes),
             pass("after_trim"),
-            torture("torture_4"),
-            steps::purge(),
-            pass("fresh"),
         ];
-        let mut all = steps::once([torture("torture"), steps::purge(), pass("fresh")]);
+        let round: Vec<_> = round.into_iter().chain(fresh("torture_4")).collect();
+        let mut all = steps::once(fresh("torture"));
         all.push(Step::Rounds {
             rounds_max: self.rounds_max,
             phases: round.into(),
