@@ -9,6 +9,7 @@ mod amplification;
 mod catalog;
 pub mod conditions;
 mod definition;
+mod drive_share;
 mod keys;
 mod measured;
 pub mod open_loop;

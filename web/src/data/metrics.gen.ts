@@ -1042,6 +1042,26 @@ export const METRICS = [
     "in_summary": false
   },
   {
+    "name": "fill-level.<step>.kept_level_share",
+    "label": "Fill level with 80% of the rate at 50%",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "kept_when_steady",
+    "explanation": "The highest level, from 50% of the span on, before the first one at which random writes over the filled part have less than 80% of their rate at 50%.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "fill-level.<step>.turn_level_share",
+    "label": "Fill level after the steepest fall",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "kept_when_steady",
+    "explanation": "The level whose rate of random writes is furthest below that of the level before it; none if no fall reaches 20%.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
     "name": "matrix.<step>.kept_share",
     "label": "Cells whose rates were kept",
     "unit": "share",

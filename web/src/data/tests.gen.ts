@@ -38,7 +38,7 @@ export const TESTS = [
   {
     "name": "fill-level",
     "heading": "Fill level",
-    "question": "what becomes of the drive's speed when it fills up?",
+    "question": "how full may I fill the drive?",
     "chapter": "Steady state",
     "charts": [
       {

@@ -6,7 +6,7 @@ use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
 use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, Ratio, S, Share, W};
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 33] = [
+pub(super) const STEPS: [Row; 35] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -187,6 +187,24 @@ pub(super) const STEPS: [Row; 33] = [
         KeptWithoutCleaning,
         "Share of the saturated rate with the largest ratio of rate to mean latency: from there on, \
          more load costs more time than it brings work.",
+    ),
+    (
+        "fill-level.<step>.kept_level_share",
+        "Fill level with 80% of the rate at 50%",
+        Share,
+        Some(Higher),
+        KeptWhenSteady,
+        "The highest level, from 50% of the span on, before the first one at which random writes over the \
+         filled part have less than 80% of their rate at 50%.",
+    ),
+    (
+        "fill-level.<step>.turn_level_share",
+        "Fill level after the steepest fall",
+        Share,
+        Some(Higher),
+        KeptWhenSteady,
+        "The level whose rate of random writes is furthest below that of the level before it; none if no \
+         fall reaches 20%.",
     ),
     (
         "matrix.<step>.kept_share",

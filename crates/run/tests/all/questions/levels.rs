@@ -53,56 +53,78 @@ fn an_even_target_has_nothing_to_regain() {
 }
 
 #[test]
-fn cold_data_is_read_and_never_written_again() {
+fn random_writes_go_to_all_of_the_filled_part_and_to_nothing_else() {
     let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000_000));
-    let own = "levels=25,75 time=1s steady_time=1s random_span=8MiB";
+    let own = "levels=25,100 overwrites=1 time=1s burst=1s pause=1s queue_depth=4";
     let outcome = run_on(&mut target, "fill-level", own);
+    let names = names(&outcome.run);
     let level = [
         "purge",
         "fill_25",
-        "sequential_write_25",
-        "sequential_read_25",
-        "random_read_25",
         "precondition_25",
         "random_write_25",
+        "pause_1_25",
+        "burst_1_25",
+        "pause_2_25",
+        "burst_2_25",
+        "pause_3_25",
+        "paused_write_25",
         "single_read_25",
         "single_write_25",
+        "sequential_write_25",
+        "purge",
+        "fill_100",
     ];
-    assert_eq!(names(&outcome.run)[..9], level);
-    let mut cold = [16 * MIB, 48 * MIB].into_iter();
-    let (mut end, mut filled) = (0, false);
+    assert_eq!(names[..level.len()], level);
+    let is_rest = |name: &&str| name.ends_with("_written");
+    assert!(names.iter().filter(|name| is_rest(name)).all(|name| name.contains("_25_")));
+    // Filled, then written at random: the first and the third purge have a quarter of the drive.
+    let (mut purges, mut fills, mut random) = (0, [0_u64; 3], [0_u64; 3]);
     for (_, event) in target.events() {
         match event {
-            Event::Purged => (end, filled) = (cold.next().expect("two levels"), false),
-            Event::Submitted(op) if op.kind == OpKind::Read => {
-                assert!(
-                    filled && op.offset + u64::from(op.len) <= end,
-                    "{op:?} reads no cold data"
-                );
-            }
-            Event::Submitted(op) if op.offset < end => assert!(!filled, "{op:?} is on cold data"),
-            Event::Submitted(op) => {
-                filled = true;
-                assert!(op.offset + u64::from(op.len) <= end + 8 * MIB, "{op:?}");
+            Event::Purged => purges += 1,
+            Event::Submitted(op) if op.kind == OpKind::Write => {
+                let ends = if op.len == 4096 { &mut random } else { &mut fills };
+                let end = &mut ends[purges - 1];
+                *end = (*end).max(op.offset + u64::from(op.len));
             }
             _ => {}
         }
     }
+    assert_eq!(random.map(|end| end.div_ceil(MIB)), [16, 64, 16]);
+    // The sequential write into free space takes 5% of the span.
+    assert_eq!(fills.map(|end| end / MIB), [19, 64, 64]);
 }
 
+/// Free space is spare area, but only if the drive knows that it is free.
 #[test]
-fn a_fuller_drive_cleans_more() {
+fn a_fuller_drive_collects_more_and_one_with_other_data_as_much_as_a_full_one() {
     let mut drive = simulated("sandisk-extreme-ii-480gb", &[("scale", "1/256")]);
-    let own = "levels=10,90 time=2s steady_time=30s random_span=168MiB";
+    let own = "levels=10,50,90,100 time=4s burst=50s pause=10s";
     let outcome = run_on(&mut drive, "fill-level", own);
-    let waf = |level: u32| metric(&outcome, &format!("fill-level.random_write_{level}.waf"));
-    let iops = |level: u32| metric(&outcome, &format!("fill-level.random_write_{level}.iops"));
-    assert!(waf(90) > 1.1 * waf(10), "{} and {}", waf(10), waf(90));
-    assert!(iops(90) < iops(10), "{} and {}", iops(10), iops(90));
-    let read =
-        |level: u32| metric(&outcome, &format!("fill-level.single_read_{level}.latency_ns_p50"));
-    assert!((read(90) / read(10) - 1.0).abs() < 0.05, "reads of cold data do not change");
-    assert!(outcome.run.tables[0].rows.iter().all(|row| row.values.iter().all(Option::is_some)));
+    let figure = |step: &str, end: &str| metric(&outcome, &format!("fill-level.{step}.{end}"));
+    let waf = |step: &str| figure(&format!("random_write_{step}"), "waf");
+    assert!(
+        waf("10") < 1.1 && waf("90") < waf("100"),
+        "{} {} {}",
+        waf("10"),
+        waf("90"),
+        waf("100")
+    );
+    assert!(waf("100") > 2.0 * waf("50"), "{} and {}", waf("50"), waf("100"));
+    let (written, full) = (waf("90_written"), waf("100"));
+    assert!((written / full - 1.0).abs() < 0.15, "{written} beside data, {full} on a full drive");
+    let iops = |level: &str| figure(&format!("random_write_{level}"), "iops");
+    assert!(iops("100") < 0.5 * iops("50"), "{} and {}", iops("50"), iops("100"));
+    let kept = figure("trimmed", "kept_level_share");
+    assert!((0.5..1.0).contains(&kept), "{kept}");
+    let turn = figure("trimmed", "turn_level_share");
+    assert!(turn > 0.5, "{turn}");
+    assert!(outcome.run.findings[0].text.contains("keeps 80% of the former up to"));
+    let full = outcome.run.tables[0].rows.last().unwrap();
+    assert_eq!(full.values.last(), Some(&None), "a full drive has no free space");
+    let others = &outcome.run.tables[0].rows[..3];
+    assert!(others.iter().all(|row| row.values.iter().all(Option::is_some)));
 }
 
 /// A target that takes the same time for every command loses nothing, whatever the mix.
@@ -126,8 +148,9 @@ fn sizes_that_do_not_disturb_each_other_give_what_is_expected() {
 fn levels_and_sizes_that_cannot_be_used_are_named() {
     let library = tempfile::tempdir().unwrap();
     for (name, setting, word) in [
-        ("fill-level", "levels=10,99", "has 99; expected percents of the span from 1 to 98"),
-        ("fill-level", "random_span=1TiB", "more than the span"),
+        ("fill-level", "levels=10,101", "expected rising percents of the span from 1 to 100"),
+        ("fill-level", "levels=50,10", "expected rising percents of the span from 1 to 100"),
+        ("fill-level", "rest=full", "expected some of trimmed, written"),
         ("mixed-sizes", "small=4KiB large=6KiB", "must be a multiple of the small size"),
         ("mixed-sizes", "large_percents=0,101", "expected shares from 0 to 100"),
         ("sustained", "burst_bytes=0", "would measure nothing"),

@@ -17,19 +17,18 @@
 //! On a simulated drive the test simulates a part of the drive by default (`scale`): its write
 //! amplification and its rates in steady state are those of the whole drive, for a part of the work.
 
-use base::{Bytes, OpKind, Ratio};
-use load::{Order, Workload};
-use result::schema::{Table, TableRow};
-use target::Identity;
-
 use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::amplification::{Amplification, Source};
+use crate::suite::drive_share::{self, ShareOfDrive};
 use crate::suite::keys::{Block, Content, Count, Key, QueueDepth, Reading, entry, settings};
 use crate::suite::{
     Chapter, Chart, Conditions, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site,
     Step, TestSettings, open_loop, rates, steps,
 };
+use base::OpKind;
+use load::{Order, Workload};
+use result::schema::{Table, TableRow};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -55,12 +54,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     charts: &[Chart::Curves { table: "zipf", units: &["WAF"], log_rows: false }],
     ..Definition::of::<Settings>(Chapter::SteadyState, 3)
 };
-
-/// The smallest part of a simulated drive that `auto` selects, and the most that it divides by.
-const PART_BYTES_MIN: u64 = 12_000_000_000;
-const PARTS_MAX: u64 = 64;
-/// The span of a part is a multiple of this, and is within every part.
-const SPAN_STEP: Bytes = Bytes(8 << 20);
 
 /// A pattern with its names.
 struct Pattern {
@@ -116,11 +109,7 @@ settings! {
         overwrites: Count = Param::new("overwrites", "4", "spans written before the measured one");
         block_bytes: Block = Param::new("block", "4KiB", "size and alignment of the commands");
         queue_depth: QueueDepth = Param::new("queue_depth", "32", "commands kept outstanding");
-        simulated: ShareOfDrive = Param::new(
-            "scale",
-            "auto",
-            "part of a simulated drive that is simulated, such as 1/16 or 1 for the whole; auto: at least 12 GB",
-        );
+        simulated: ShareOfDrive = drive_share::SCALE;
         data: Content = steps::DATA;
     }
 }
@@ -130,7 +119,6 @@ enum Patterns {}
 
 entry! {
     Vec<Pattern>: |value| value.iter().map(|pattern| pattern.text.clone()).collect::<Vec<_>>(),
-    DriveShare: |value| value.scale.to_string(),
 }
 
 impl Key for Patterns {
@@ -150,59 +138,18 @@ impl Key for Patterns {
     }
 }
 
-/// The part of the drive that is simulated, and its span.
-struct DriveShare {
-    scale: Ratio,
-    span_bytes: u64,
-}
-
-/// The part of the drive that is simulated: the requested one, or the smallest that tells as much.
-enum ShareOfDrive {}
-
-impl Key for ShareOfDrive {
-    type Value = DriveShare;
-
-    fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<DriveShare, RunError> {
-        let is_whole = site.is_simulated() && site.identity.scale().is_none();
-        let text = params.text(name);
-        let scale: Ratio = if text == "auto" {
-            let parts = if is_whole { parts(site.identity) } else { 1 };
-            Ratio::new(1, parts).unwrap_or(Ratio::ONE)
-        } else {
-            params.get(name)?
-        };
-        if scale.is_zero() || !is_whole && !scale.complement().is_zero() {
-            return Err(RunError::Usage(format!(
-                "`--set {name}={text}` cannot be used on {}: only a simulated drive at its full size has smaller parts, \
-                 such as 1/16; leave it away",
-                site.identity.name
-            )));
-        }
-        let span_bytes = match scale.complement().is_zero() {
-            true => site.span_bytes,
-            false => Bytes(scale.of(site.span_bytes)).align_down(SPAN_STEP).0,
-        };
-        Ok(DriveShare { scale, span_bytes })
-    }
-}
-
 impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
-        let words = || format!("{} of the drive is simulated", self.simulated.scale);
-        self.is_part().then(|| ("scale".to_owned(), words())).into_iter().collect()
+        self.simulated.conditions()
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let span = self.simulated.span_bytes;
-        let purge = || match self.is_part() {
-            true => steps::purge_to_scale(self.simulated.scale),
-            false => steps::purge(),
-        };
         let of_pattern = |pattern: &Pattern| {
             let settle = span.saturating_mul(self.overwrites.into());
             let settle = steps::to_its_end(&pattern.settling(), self.writes(pattern, span, settle));
             let measured = steps::to_its_end(&pattern.step, self.writes(pattern, span, span));
-            [purge(), site.fill("prepare", span), settle, measured]
+            [self.simulated.purge(), site.fill("prepare", span), settle, measured]
         };
         steps::once(self.patterns.iter().flat_map(of_pattern))
     }
@@ -237,10 +184,6 @@ const COLUMNS: [(&str, &str); 4] =
 const CURVE: [(&str, &str); 2] = [("counted", "WAF"), ("implied by rate", "WAF")];
 
 impl Settings {
-    fn is_part(&self) -> bool {
-        !self.simulated.scale.complement().is_zero()
-    }
-
     fn amplification(
         &self,
         measured: &Measurements<'_>,
@@ -257,18 +200,6 @@ impl Settings {
         let workload = Workload::new(OpKind::Write, order, block, depth, span_bytes);
         Workload { limit_bytes: Some(total_bytes), data: self.data.kind, ..workload }
     }
-}
-
-/// The number of parts of which `auto` simulates one: a power of two that divides the pages of a block, so that the
-/// part has exactly its share of the NAND and of the capacity.
-fn parts(identity: &Identity) -> u64 {
-    let details = identity.details.get(Identity::BLOCK_PAGES);
-    let pages: u64 = details.and_then(|pages| pages.parse().ok()).unwrap_or(1);
-    let doubled = std::iter::successors(Some(1), |parts| Some(parts * 2));
-    let is_large = |parts: u64| identity.capacity_bytes / parts >= PART_BYTES_MIN;
-    let fits =
-        |parts: &u64| *parts <= PARTS_MAX && is_large(*parts) && pages.is_multiple_of(*parts);
-    doubled.take_while(fits).last().unwrap_or(1)
 }
 
 /// The figures of one pattern, and their row.
