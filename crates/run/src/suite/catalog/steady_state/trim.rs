@@ -177,7 +177,7 @@ impl Settings {
         let mut all = steps::once(fresh("torture"));
         all.push(Step::Rounds {
             rounds_max: self.rounds_max,
-            phases: round.into(),
+            phases: round,
             settled: Formula::new(|measured| is_settled(measured, kind.prefix)),
         });
         if self.idle > Nanos(0) {
