@@ -63,6 +63,13 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_empty() { None } else { self.slots.get(self.slot(self.head)).copied() }
     }
 
+    /// The place of the last entry.
+    #[inline]
+    pub fn back_mut(&mut self) -> Option<&mut T> {
+        let last = self.len().checked_sub(1)?;
+        self.get_mut(last)
+    }
+
     /// The entry at `index`, counted from the first.
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
