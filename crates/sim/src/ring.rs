@@ -131,7 +131,7 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Adds an entry before those at the end that come after it.
-    #[inline]
+    #[inline(never)]
     pub fn insert(&mut self, entry: T, comes_after: impl Fn(&T) -> bool) {
         self.push_back(entry);
         for at in (1..self.len()).rev() {

@@ -52,16 +52,23 @@ struct Ends<T> {
     queue: Ring<(u64, T)>,
     /// Time of the first one; [`NEVER`] if there is none.
     next_ns: u64,
+    /// No end so far is later.
+    last_ns: u64,
 }
 
 impl<T: Copy + Default> Ends<T> {
     fn new() -> Self {
-        Self { queue: Ring::default(), next_ns: NEVER }
+        Self { queue: Ring::default(), next_ns: NEVER, last_ns: 0 }
     }
 
     #[inline]
     fn set(&mut self, time_ns: u64, end: T) {
-        self.queue.insert((time_ns, end), |&(later_ns, _)| later_ns > time_ns);
+        if time_ns >= self.last_ns {
+            self.queue.push_back((time_ns, end));
+            self.last_ns = time_ns;
+        } else {
+            self.queue.insert((time_ns, end), |&(later_ns, _)| later_ns > time_ns);
+        }
         self.next_ns = self.next_ns.min(time_ns);
     }
 
