@@ -187,16 +187,15 @@ impl Nand {
 
     #[inline(never)]
     fn queue(&mut self, die: u32, job: Job, now_ns: u64) {
-        let is_read = job.is_host_read() || job.is_read_ahead();
         let state = &mut self.dies[die as usize];
-        let others = &mut state.others;
-        let is_behind = is_read && self.read_rank.queue_behind_gc(others, job);
-        if is_behind {
+        let (is_host_read, is_read_ahead) = (job.is_host_read(), job.is_read_ahead());
+        let may_be_behind = (is_host_read || is_read_ahead) && self.read_rank == ReadRank::InTurn;
+        if may_be_behind && ReadRank::queue_behind_gc(&mut state.others, job) {
             // It has its place.
-        } else if job.is_host_read() {
-            state.host_reads.push_back(job);
-        } else if job.is_read_ahead() {
+        } else if is_read_ahead {
             self.ahead.push(die, job);
+        } else if is_host_read {
+            state.host_reads.push_back(job);
         } else {
             state.others.push_back(job);
         }
@@ -250,18 +249,20 @@ impl Nand {
     /// The operation whose turn it is on a die.
     #[inline]
     fn next_job(&mut self, die: u32) -> Option<Job> {
-        let host_read = self.next_host_read(die);
-        host_read
-            .or_else(|| self.ahead.pop(die))
-            .or_else(|| self.dies[die as usize].others.pop_front())
+        if !self.dies[die as usize].host_reads.is_empty() {
+            return self.next_host_read(die);
+        }
+        self.ahead.pop(die).or_else(|| self.dies[die as usize].others.pop_front())
     }
 
     /// The host read whose turn it is on a die: the one that is sensed first, else the one that came first.
-    #[inline]
+    #[inline(never)]
     fn next_host_read(&mut self, die: u32) -> Option<Job> {
-        let ready = self.arrays.first_ready(die);
         let reads = &mut self.dies[die as usize].host_reads;
-        ready.and_then(|ready| reads.take(|&read| read == ready)).or_else(|| reads.pop_front())
+        match self.arrays.first_ready(die) {
+            None => reads.pop_front(),
+            Some(ready) => reads.take(|&read| read == ready).or_else(|| reads.pop_front()),
+        }
     }
 
     /// Begins an operation on an idle die. The data of a program is in the register at `loaded_ns`,

@@ -63,6 +63,13 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_empty() { None } else { self.slots.get(self.slot(self.head)).copied() }
     }
 
+    /// The place of the last entry.
+    #[inline]
+    pub fn back_mut(&mut self) -> Option<&mut T> {
+        let last = self.len().checked_sub(1)?;
+        self.get_mut(last)
+    }
+
     /// The entry at `index`, counted from the first.
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
@@ -121,6 +128,21 @@ impl<T: Copy + Default> Ring<T> {
         let entry = self.front()?;
         self.head = self.head.wrapping_add(1);
         Some(entry)
+    }
+
+    /// Adds an entry before those at the end that come after it.
+    #[inline(never)]
+    pub fn insert(&mut self, entry: T, comes_after: impl Fn(&T) -> bool) {
+        self.push_back(entry);
+        for at in (1..self.len()).rev() {
+            let Some(before) = self.get(at - 1).filter(&comes_after) else { return };
+            if let Some(place) = self.get_mut(at) {
+                *place = before;
+            }
+            if let Some(place) = self.get_mut(at - 1) {
+                *place = entry;
+            }
+        }
     }
 
     /// Adds an entry behind the last one that fits; false if none does, and nothing is added.
@@ -209,6 +231,12 @@ mod tests {
                     if let Some(place) = place {
                         deque.insert(place + 1, value);
                     }
+                }
+                if rng.chance(1, 40) {
+                    let wanted = value.saturating_sub(rng.below(20));
+                    let place = deque.iter().rposition(|&entry| entry <= wanted);
+                    ring.insert(wanted, |&entry| entry > wanted);
+                    deque.insert(place.map_or(0, |place| place + 1), wanted);
                 }
                 let index = rng.below(20) as usize;
                 assert_eq!(ring.get(index), deque.get(index).copied());

@@ -8,6 +8,7 @@ use super::Device;
 use super::timers::Timer;
 use crate::ftl::StreamId;
 use crate::mechanism::pslc::PslcCache;
+use crate::mechanism::read_ahead::ReadAhead;
 use crate::mechanism::throttle::Bucket;
 use crate::probe::Probe;
 
@@ -223,7 +224,8 @@ impl<P: Probe> Device<P> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
-        if self.mechanisms.read_cache.is_some() || self.mechanisms.read_ahead.is_some() {
+        let holds_pages = self.mechanisms.read_ahead.as_ref().is_some_and(ReadAhead::holds_pages);
+        if holds_pages || self.mechanisms.read_cache.is_some() {
             self.uncache(tag);
         }
         self.acknowledge(tag);

@@ -111,7 +111,13 @@ impl<P: Probe> Device<P> {
 
     /// Writes changed segments that have left the cache or are flushed, as far as there is room; true where none is left. The host
     /// waits for them, as they wait for what it waits for.
+    #[inline]
     pub(super) fn write_segments(&mut self) -> bool {
+        self.mechanisms.map_cache.is_none() || self.write_leaving_segments()
+    }
+
+    #[inline(never)]
+    fn write_leaving_segments(&mut self) -> bool {
         while self.mechanisms.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
             let stream = self.segment_stream();
             let room_pages = match &self.reclaim_groups {

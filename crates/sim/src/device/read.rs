@@ -21,7 +21,7 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// The unit to read for a page; `None` if the page is unmapped or in DRAM.
-    #[inline]
+    #[inline(always)]
     pub(super) fn unit_in_nand(&mut self, logical: u64) -> Option<u32> {
         let physical = self.ftl.l2p.get(logical);
         if physical == NO_PAGE {
@@ -31,8 +31,15 @@ impl<P: Probe> Device<P> {
         if !self.programmed.contains(unit) {
             return None;
         }
-        let is_cached = self.mechanisms.read_cache.as_mut().is_some_and(|cache| cache.hit(logical));
-        (!is_cached).then_some(unit)
+        if self.mechanisms.read_cache.is_some() && self.hits_cache(logical) {
+            return None;
+        }
+        Some(unit)
+    }
+
+    #[inline(never)]
+    fn hits_cache(&mut self, logical: u64) -> bool {
+        self.mechanisms.read_cache.as_mut().is_some_and(|cache| cache.hit(logical))
     }
 
     /// Reads the pages that are neither unmapped nor in DRAM from NAND, one operation per unit.

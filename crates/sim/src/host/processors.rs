@@ -5,19 +5,22 @@
 //! core does every job; jobs wait in one line. Tests: `tests/latency.rs`, `tests/timing.rs`.
 
 use super::{ControllerJob, Server};
+use crate::events::NEVER;
 
 /// One processor, or several with a common line of jobs.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Processors {
     first: Server<ControllerJob>,
     others: Vec<Server<ControllerJob>>,
+    /// End of the next job; the drive reads it at every event.
+    next_ns: u64,
 }
 
 impl Processors {
     /// This number of idle processors, at least one.
     pub fn new(processors: u32) -> Self {
         let others = (1..processors).map(|_| Server::default()).collect();
-        Self { first: Server::default(), others }
+        Self { first: Server::default(), others, next_ns: NEVER }
     }
 
     /// Whether jobs end in the order of their arrival, for all lengths.
@@ -37,11 +40,13 @@ impl Processors {
     /// Queues a job of this length.
     #[inline]
     pub fn push(&mut self, now_ns: u64, length_ns: u64, job: ControllerJob) {
-        if self.are_in_order() {
-            self.first.push(now_ns, length_ns, job);
-        } else if let Some(free) = self.all_mut().min_by_key(|server| server.free_ns()) {
-            free.push(now_ns, length_ns, job);
-        }
+        let free = if self.are_in_order() {
+            Some(&mut self.first)
+        } else {
+            self.all_mut().min_by_key(|server| server.free_ns())
+        };
+        let end_ns = free.map_or(NEVER, |server| server.push(now_ns, length_ns, job));
+        self.next_ns = self.next_ns.min(end_ns);
     }
 
     /// Occupies the only processor for this length without a job to return; returns the end.
@@ -51,22 +56,24 @@ impl Processors {
         self.first.reserve(now_ns, length_ns)
     }
 
-    /// End of the next job; [`NEVER`](crate::events::NEVER) while all are idle.
+    /// End of the next job; [`NEVER`] while all are idle.
     #[inline]
     pub fn next_event_ns(&self) -> u64 {
-        if self.are_in_order() {
-            return self.first.next_event_ns();
-        }
-        self.all().map(Server::next_event_ns).fold(u64::MAX, u64::min)
+        self.next_ns
     }
 
     /// Removes the job that ends next.
     #[inline]
     pub fn pop(&mut self) -> Option<ControllerJob> {
-        if self.are_in_order() {
-            return self.first.pop();
-        }
-        self.all_mut().min_by_key(|server| server.next_event_ns())?.pop()
+        let next_ns = self.next_ns;
+        let ended = if self.are_in_order() {
+            self.first.pop()
+        } else {
+            self.all_mut().find(|server| server.next_event_ns() == next_ns)?.pop()
+        };
+        let others_ns = self.others.iter().map(Server::next_event_ns).fold(NEVER, u64::min);
+        self.next_ns = self.first.next_event_ns().min(others_ns);
+        ended
     }
 
     /// As [`Server::hold_until`], for all of them.

@@ -104,19 +104,21 @@ impl Stream {
         self.first_page + self.fetches.len() as u64
     }
 
-    /// The reader has passed all pages before this one.
-    fn pass(&mut self, page: u64) {
-        let passed = page.saturating_sub(self.first_page) as usize;
-        self.first_page += self.fetches.discard(passed) as u64;
+    /// The reader has passed all pages before this one; the number of those that had a fetch.
+    fn pass(&mut self, page: u64) -> usize {
+        let before = page.saturating_sub(self.first_page) as usize;
+        let passed = self.fetches.discard(before);
+        self.first_page += passed as u64;
         if self.fetches.is_empty() {
             self.first_page = page;
         }
+        passed
     }
 
-    /// Another reader takes the place of this one.
-    fn begin(&mut self) {
-        self.fetches.discard(usize::MAX);
+    /// Another reader takes the place of this one; the number of pages that had a fetch.
+    fn begin(&mut self) -> usize {
         self.first_page = 0;
+        self.fetches.discard(usize::MAX)
     }
 
     /// Whether some of these pages are among those that were fetched.
@@ -137,6 +139,8 @@ pub struct ReadAhead {
     plan: ReadAheadPlan,
     sequences: Sequences,
     streams: Vec<Stream>,
+    /// Pages that have a fetch, of all streams.
+    pages: usize,
     /// From the oldest that is under way on.
     fetches: Ring<Fetch>,
     first_fetch: u64,
@@ -159,6 +163,7 @@ impl ReadAhead {
             plan,
             sequences: Sequences::new(plan.streams),
             streams: vec![Stream::default(); plan.streams as usize],
+            pages: 0,
             fetches: Ring::default(),
             first_fetch: 0,
             waiting: Vec::new(),
@@ -172,12 +177,12 @@ impl ReadAhead {
         let index = match self.sequences.follow(&bytes) {
             Continuation::Continues(index) => index,
             Continuation::Begins(index) => {
-                self.streams[index].begin();
+                self.pages -= self.streams[index].begin();
                 return None;
             }
         };
         let stream = &mut self.streams[index];
-        stream.pass(bytes.end / PAGE_BYTES);
+        self.pages -= stream.pass(bytes.end / PAGE_BYTES);
         let end = (stream.first_page + u64::from(self.plan.window_pages)).min(logical_pages);
         let pages = stream.end_page()..end;
         let window_pages = self.plan.window_pages as usize;
@@ -198,26 +203,41 @@ impl ReadAhead {
         let mut needed = NOT_FETCHED;
         for (unit, pages) in runs.into_iter().flatten() {
             let shared_page = if needed == NOT_FETCHED { NO_PAGE } else { page };
-            needed = self.next_fetch();
-            match self.fetches.len().checked_sub(1).and_then(|last| self.fetches.get_mut(last)) {
-                Some(last) if needed > first_fetch && last.unit == unit => {
-                    last.pages += pages;
-                    needed -= 1;
-                }
-                _ => self.fetches.push_back(Fetch { unit, pages, shared_page, has_ended: false }),
-            }
+            needed = self.add((unit, pages), shared_page, first_fetch);
         }
         self.streams[refill.stream].fetches.push_back(needed);
+        self.pages += 1;
+    }
+
+    /// Adds a fetch of a run, or the run to the last fetch; the number of the fetch.
+    #[inline]
+    fn add(&mut self, (unit, pages): Run, shared_page: u64, first_fetch: u64) -> u64 {
+        let next = self.next_fetch();
+        match self.fetches.back_mut() {
+            Some(last) if next > first_fetch && last.unit == unit => {
+                last.pages += pages;
+                next - 1
+            }
+            _ => {
+                self.fetches.push_back(Fetch { unit, pages, shared_page, has_ended: false });
+                next
+            }
+        }
     }
 
     /// The next pages of a refill, so many, all lie in one unit, or all in none.
+    #[inline]
     pub fn fetch_alike(&mut self, refill: &Refill, run: (Option<u32>, u32), first_fetch: u64) {
         let (unit, pages) = run;
-        let Some(more) = pages.checked_sub(1) else { return };
-        self.fetch(refill, NO_PAGE, [unit.map(|unit| (unit, pages)), None], first_fetch);
+        if pages == 0 {
+            return;
+        }
+        self.pages += pages as usize;
+        let needed = unit.map_or(NOT_FETCHED, |unit| self.add((unit, pages), NO_PAGE, first_fetch));
         let fetches = &mut self.streams[refill.stream].fetches;
-        if let Some(needed) = fetches.len().checked_sub(1).and_then(|last| fetches.get(last)) {
-            fetches.push_copies(needed, more as usize);
+        match pages {
+            1 => fetches.push_back(needed),
+            _ => fetches.push_copies(needed, pages as usize),
         }
     }
 
@@ -228,7 +248,12 @@ impl ReadAhead {
     }
 
     /// From the first to the last stream that some of these pages were read ahead of; empty if none were.
+    #[inline]
     pub fn streams_of(&self, pages: &Range<u64>) -> Range<usize> {
+        if self.pages == 0 { 0..0 } else { self.touched_streams(pages) }
+    }
+
+    fn touched_streams(&self, pages: &Range<u64>) -> Range<usize> {
         let touches = |stream: &Stream| stream.touches(pages);
         let Some(first) = self.streams.iter().position(touches) else { return 0..0 };
         first..self.streams.iter().rposition(touches).map_or(first, |last| last + 1)
@@ -276,6 +301,12 @@ impl ReadAhead {
         Some(self.waiting.remove(index).1)
     }
 
+    /// Whether some page was read ahead of a stream that goes on.
+    #[inline]
+    pub fn holds_pages(&self) -> bool {
+        self.pages > 0
+    }
+
     /// Pages have been written or deallocated.
     pub fn forget(&mut self, pages: &Range<u64>) {
         for stream in self.streams.iter_mut().filter(|stream| stream.touches(pages)) {
@@ -291,7 +322,8 @@ impl ReadAhead {
     /// Forgets all streams and what was read ahead of them; no command may wait for it.
     pub fn forget_all(&mut self) {
         self.sequences = Sequences::new(self.plan.streams);
-        self.streams.iter_mut().for_each(Stream::begin);
+        self.streams.iter_mut().for_each(|stream| _ = stream.begin());
+        self.pages = 0;
     }
 
     /// Every page that was read ahead or is being so.

@@ -36,6 +36,8 @@ pub(super) struct Arrays {
     aging: Option<Aging>,
     slc: Option<SlcMode>,
     spread: Option<Spread>,
+    /// Whether each kind of operation has one time: the drive has none of the above.
+    is_uniform: bool,
     /// The operations begun since the start.
     pub(super) operations: OperationCounts,
 }
@@ -47,7 +49,7 @@ impl Arrays {
         features: &NandFeatures,
         seed: u64,
     ) -> Self {
-        Self {
+        let mut arrays = Self {
             timing,
             superblock_units: geometry.superblock_units,
             pages: features.pages.clone(),
@@ -60,8 +62,15 @@ impl Arrays {
             moves_by_plane: features.moves_by_plane,
             spread: features.spread.map(|percent| Spread::new(percent, geometry, seed)),
             aging: Aging::new(geometry, features),
+            is_uniform: false,
             operations: OperationCounts::default(),
-        }
+        };
+        let Self { pages, registers, planes, moves_by_plane, aging, slc, spread, .. } = &arrays;
+        let has_pages = pages.is_some() || registers.is_some();
+        let has_planes = planes.is_some() || moves_by_plane.is_some();
+        let has_blocks = aging.is_some() || slc.is_some() || spread.is_some();
+        arrays.is_uniform = !(has_pages || has_planes || has_blocks);
+        arrays
     }
 
     /// Superblocks programmed fast; `None` if the drive has no mode for that.
@@ -76,6 +85,7 @@ impl Arrays {
     /// Enables fast programs of some superblocks.
     pub(super) fn set_fast(&mut self, superblocks: FastSuperblocks) {
         self.fast = Some(superblocks);
+        self.is_uniform = false;
     }
 
     pub(super) fn set_slc(&mut self, superblock: u32, is_slc: bool) {
@@ -85,7 +95,26 @@ impl Arrays {
     }
 
     /// Counts an operation that begins, and returns the duration of the array's work.
+    #[inline]
     pub(super) fn begin_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
+        if !self.is_uniform {
+            return self.begin_one_ns(die, job, now_ns);
+        }
+        if job.is_read() {
+            self.operations.reads += 1;
+            self.timing.read_ns
+        } else if job.is_program() {
+            self.operations.programs += 1;
+            self.timing.program_ns
+        } else {
+            self.operations.erases += 1;
+            self.timing.erase_ns
+        }
+    }
+
+    /// As [`Self::begin_ns`], where times depend on the place of an operation and on earlier ones.
+    #[inline(never)]
+    fn begin_one_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
         if self.is_in_register(die, job) {
             return 0;
         }
@@ -118,10 +147,15 @@ impl Arrays {
     /// Lets the planes sense that the operation in progress leaves free: those of waiting reads of
     /// the host, the first in the queue first. A read of several planes ends the search, since it
     /// takes the registers of all of them.
+    #[inline]
     pub(super) fn sense_beside(&mut self, die: u32, waiting: &Ring<Job>, now_ns: u64) {
-        if self.planes.is_none() {
-            return;
+        if self.planes.is_some() {
+            self.sense_waiting(die, waiting, now_ns);
         }
+    }
+
+    #[inline(never)]
+    fn sense_waiting(&mut self, die: u32, waiting: &Ring<Job>, now_ns: u64) {
         for job in (0..waiting.len()).map_while(|index| waiting.get(index)) {
             if job.only_page().is_none() {
                 return;
