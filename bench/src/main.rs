@@ -7,6 +7,7 @@ mod ios;
 mod page;
 mod recipes;
 mod scratch;
+mod sim;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -30,12 +31,12 @@ struct Call {
 enum Bench {
     /// The I/O engine against fio: the same file, the same settings, in turns
     Engine(engine::EngineArgs),
-    /// Simulated commands per second.
-    Sim(SimArgs),
+    /// Shipped models as `ssdlab run` carries them out: processor time; instructions beside a baseline
+    Sim(sim::SimArgs),
     /// Simulated drives of 30 and 60 TB: speed and memory.
-    Large(SimArgs),
+    Large(LengthArgs),
     /// Commands of each pattern: time to draw one.
-    Load(SimArgs),
+    Load(LengthArgs),
     /// An exposed drive beside the memory plugin of nbdkit; lateness of its answers on the real clock
     Expose(expose::ExposeArgs),
     /// File systems and databases on exposed drives, and a power cut during each; needs root
@@ -50,7 +51,7 @@ enum Bench {
 
 /// Length of a bench.
 #[derive(Args)]
-struct SimArgs {
+struct LengthArgs {
     /// A short run: a check that the bench works
     #[arg(long)]
     quick: bool,
@@ -60,9 +61,9 @@ fn main() -> Result<()> {
     let workspace = &Workspace::find()?;
     let document = match &Call::parse().bench {
         Bench::Engine(args) => engine::run(workspace, args)?,
-        Bench::Sim(args) => example(workspace, "bench_sim", args)?,
-        Bench::Large(args) => example(workspace, "bench_large", args)?,
-        Bench::Load(args) => example(workspace, "bench_load", args)?,
+        Bench::Sim(args) => sim::run(workspace, args)?,
+        Bench::Large(args) => example(workspace, "bench_large", args.quick)?,
+        Bench::Load(args) => example(workspace, "bench_load", args.quick)?,
         Bench::Expose(args) => expose::run(workspace, args)?,
         Bench::Recipes(args) => recipes::run(workspace, args)?,
         Bench::Trace(args) => trace::run(workspace, args)?,
@@ -84,7 +85,7 @@ fn program(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
 }
 
 /// Runs an example that measures a library.
-fn example(workspace: &Workspace, name: &str, args: &SimArgs) -> Result<String> {
+fn example(workspace: &Workspace, name: &str, quick: bool) -> Result<String> {
     let mut command = workspace.cargo([
         "run",
         "--quiet",
@@ -94,7 +95,7 @@ fn example(workspace: &Workspace, name: &str, args: &SimArgs) -> Result<String> 
         "--example",
         name,
     ]);
-    if args.quick {
+    if quick {
         command.args(["--", "--quick"]);
     }
     proc::capture(&mut command)

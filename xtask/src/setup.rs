@@ -16,7 +16,7 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 19] = [
+const TOOLS: [Tool; 20] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
@@ -36,6 +36,7 @@ const TOOLS: [Tool; 19] = [
     Tool { program: "qemu-img", package: "qemu-utils" },
     Tool { program: "sg_sat_identify", package: "sg3-utils" },
     Tool { program: "smartctl", package: "smartmontools" },
+    Tool { program: "valgrind", package: "valgrind" },
 ];
 
 /// A requirement of a step.

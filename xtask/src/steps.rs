@@ -323,6 +323,20 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "instructions",
+        what: "do simulated commands take at most 3% more instructions than in bench/baseline.csv?",
+        lane: Lane::Cargo,
+        after: &["program"],
+        needs: &[Need::Program("valgrind"), Need::Program("python3")],
+        run: |workspace, log| {
+            proc::stream(log, &mut workspace.build_debug(&["--bin", "ssdlab-bench"]))?;
+            let mut bench = Command::new(workspace.debug_dir().join("ssdlab-bench"));
+            bench.args(["sim", "--compare"]).current_dir(workspace.root());
+            proc::stream(log, &mut bench)
+        },
+        ..STEP
+    },
+    Step {
         name: "mutants",
         what: "does a test fail without each check before a write or a removal? (--full)",
         lane: Lane::Alone,

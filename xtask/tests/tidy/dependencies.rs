@@ -70,7 +70,15 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
 /// of the simulator use the trial.
 fn allowed_in_tests(package: &str) -> &'static [&'static str] {
     match package {
-        "ssdlab-bench" => &["ssdlab-io", "ssdlab-load", "ssdlab-sim"],
+        "ssdlab-bench" => &[
+            "ssdlab-io",
+            "ssdlab-load",
+            "ssdlab-result",
+            "ssdlab-run",
+            "ssdlab-session",
+            "ssdlab-sim",
+            "ssdlab-target",
+        ],
         "ssdlab-run" => &["ssdlab-io"],
         "ssdlab-sim" => &["ssdlab-sim-trial"],
         _ => &[],
