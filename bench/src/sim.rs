@@ -62,9 +62,8 @@ fn counted(workspace: &Workspace) -> Result<Costs> {
     proc::stream(LOG, &mut workspace.build_debug(&["--example", "bench_sim"]))?;
     let dir = ScratchDir::make(None)?;
     let log = dir.0.join("counts");
-    let mut valgrind = Command::new("python3");
-    valgrind.arg(workspace.path("bench/python/fallback.py"));
-    valgrind.args(["valgrind", "--tool=exp-bbv", "--instr-count-only=yes"]);
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=exp-bbv", "--instr-count-only=yes"]);
     valgrind.arg(format!("--log-file={}", log.display()));
     valgrind.arg(workspace.debug_dir().join("examples/bench_sim")).arg("--small");
     valgrind.current_dir(&dir.0).env("TMPDIR", &dir.0);

@@ -327,7 +327,7 @@ pub(crate) const STEPS: &[Step] = &[
         what: "do simulated commands take at most 3% more instructions than in bench/baseline.csv?",
         lane: Lane::Cargo,
         after: &["program"],
-        needs: &[Need::Program("valgrind"), Need::Program("python3")],
+        needs: &[Need::Program("valgrind")],
         run: |workspace, log| {
             proc::stream(log, &mut workspace.build_debug(&["--bin", "ssdlab-bench"]))?;
             let mut bench = Command::new(workspace.debug_dir().join("ssdlab-bench"));
