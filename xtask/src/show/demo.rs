@@ -61,7 +61,7 @@ fn file_run(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let file = workspace.path(FILE);
     remove_if_there(&file)?;
     let target = format!("file:{FILE}?size={FILE_GIB}GiB");
-    let runs = consistency(workspace, &[&target], &["--set", "duration=60s"]);
+    let runs = consistency(workspace, &[&target], &["--set", "duration=30s"]);
     remove_if_there(&file)?;
     runs
 }
