@@ -4,9 +4,9 @@ use crate::lab::{Answer, Lab, page_data, phase, read_run};
 
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/256";
 
-fn trim(lab: &Lab, drive: &str, key: &str) -> Answer {
-    let target = format!("{drive}{key}");
-    let settings = ["--set", "torture=30s", "--set", "idle=0s", "--format", "json", "--quiet"];
+fn trim(lab: &Lab, torture: &str, keys: &str) -> Answer {
+    let target = format!("sim:sandisk-extreme-ii-480gb?{keys}");
+    let settings = ["--set", torture, "--set", "idle=0s", "--format", "json", "--quiet"];
     let mut command = lab.command(&["run", "trim", &target]);
     Answer::of(command.args(settings).arg("--library").arg(lab.library()))
 }
@@ -14,19 +14,18 @@ fn trim(lab: &Lab, drive: &str, key: &str) -> Answer {
 #[test]
 fn the_verdict_on_trim_is_the_exit_code() {
     let lab = Lab::new();
-    let drive = "sim:sandisk-extreme-ii-480gb?scale=1/256";
-    let works = trim(&lab, drive, "");
+    let works = trim(&lab, "torture=30s", "scale=1/256");
     works.must_exit_with(0);
     assert_eq!(works.document()["runs"][0]["verdict"]["outcome"], "pass");
-    let ignored = trim(&lab, drive, "&interface.deallocate=ignored");
+    let ignored = trim(&lab, "torture=30s", "scale=1/256&interface.deallocate=ignored");
     ignored.must_exit_with(1);
     let text = ignored.document()["runs"][0]["verdict"]["text"].to_string();
     assert!(text.contains("TRIM does not work"), "{text}");
-    // Without the time of a host, the rest of what torture took shows.
-    let in_part = trim(&lab, DRIVE, "&host=none");
-    in_part.must_exit_with(0);
-    assert_eq!(in_part.document()["runs"][0]["verdict"]["outcome"], "inconclusive");
-    let absent = trim(&lab, drive, "&interface.deallocate=absent");
+    // So little leaves no mark.
+    let unmarked = trim(&lab, "torture=1s", "scale=1/16");
+    unmarked.must_exit_with(0);
+    assert_eq!(unmarked.document()["runs"][0]["verdict"]["outcome"], "inconclusive");
+    let absent = trim(&lab, "torture=30s", "scale=1/256&interface.deallocate=absent");
     absent.must_exit_with(5);
     assert_eq!(absent.reason(), "unsupported");
 }
