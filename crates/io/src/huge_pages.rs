@@ -24,6 +24,10 @@ static ON_EXHAUSTED: OnceLock<fn(usize) -> !> = OnceLock::new();
 /// bytes requested and must allocate nothing. Without `end`, the standard library aborts the
 /// program. Only the first call counts.
 pub fn on_exhausted(end: fn(usize) -> !) {
+    // The first destructor of a thread takes memory of the C library, which aborts the program if there is none: now,
+    // and not when `end` prints.
+    thread_local!(static FIRST: Vec<u8> = const { Vec::new() });
+    FIRST.with(|_| ());
     let _ = ON_EXHAUSTED.set(end);
 }
 
