@@ -124,6 +124,11 @@ struct State {
 }
 
 impl State {
+    /// A full drive has no rest.
+    const fn new(level: u64, is_written: bool) -> Self {
+        Self { level, is_written: is_written && level < 100 }
+    }
+
     fn step(self, step: &str) -> String {
         format!("{step}_{}{}", self.level, if self.is_written { "_written" } else { "" })
     }
@@ -147,7 +152,8 @@ impl TestSettings for Settings {
         for state in self.states() {
             self.add_state(&mut figures, measured, state);
         }
-        let mut table = rates::table("levels", "Speed by fill level", "filled", &COLUMNS);
+        let columns = SOURCES.map(|(words, unit, ..)| (words, unit));
+        let mut table = rates::table("levels", "Speed by fill level", "filled", &columns);
         table.rows.extend(self.levels.iter().map(|&level| row(&figures, level)));
         for rest in &self.rest {
             let points = self.points(&figures, rest);
@@ -174,15 +180,6 @@ const SOURCES: [(&str, &str, bool, &str, &str); 10] = [
     ("write, QD 1, mean", "ns", false, "single_write", "latency_ns_mean"),
     ("sequential write into free space", "MB/s", false, "sequential_write", "mb_per_s"),
 ];
-const COLUMNS: [(&str, &str); 10] = {
-    let mut columns = [("", ""); 10];
-    let mut at = 0;
-    while at < columns.len() {
-        columns[at] = (SOURCES[at].0, SOURCES[at].1);
-        at += 1;
-    }
-    columns
-};
 /// The measured steps.
 const STEPS: [&str; 5] =
     ["random_write", "paused_write", "single_read", "single_write", "sequential_write"];
@@ -191,10 +188,9 @@ impl Settings {
     /// Each level with each state of the rest; a full drive has no rest.
     fn states(&self) -> impl Iterator<Item = State> {
         self.rest.iter().flat_map(|rest| {
-            let is_written = rest == RESTS[1];
             let is_first = rest == &self.rest[0];
             let levels = self.levels.iter().filter(move |level| is_first || **level < 100);
-            levels.map(move |&level| State { level, is_written: is_written && level < 100 })
+            levels.map(move |&level| State::new(level, rest == RESTS[1]))
         })
     }
 
@@ -268,9 +264,8 @@ impl Settings {
     /// The steady rates by level, rising, with this state of the rest.
     fn points(&self, figures: &Figures, rest: &str) -> Vec<(u64, f64)> {
         let iops = |&level: &u64| {
-            let is_written = rest == RESTS[1] && level < 100;
-            let other = State { level, is_written };
-            let iops = figures.metrics.get(&other.metric("random_write", "iops"))?;
+            let state = State::new(level, rest == RESTS[1]);
+            let iops = figures.metrics.get(&state.metric("random_write", "iops"))?;
             iops.map(|iops| (level, iops))
         };
         self.levels.iter().filter_map(iops).collect()
@@ -288,7 +283,7 @@ impl Settings {
             level if level == last.0 => text,
             level => format!("{text}; it keeps 80% of the former up to {level}%"),
         };
-        let state = State { level: last.0, is_written: self.rest[0] == RESTS[1] && last.0 < 100 };
+        let state = State::new(last.0, self.rest[0] == RESTS[1]);
         (last.0 > base.0)
             .then(|| rates::finding(measured, &state.metric("random_write", "iops"), &text))
     }
@@ -319,7 +314,7 @@ fn share(level: u64) -> f64 {
 
 fn row(figures: &Figures, level: u64) -> TableRow {
     let value = |&(_, _, is_written, step, end): &(&str, &str, bool, &str, &str)| {
-        let state = State { level, is_written: is_written && level < 100 };
+        let state = State::new(level, is_written);
         figures.metrics.get(&state.metric(step, end)).copied().flatten()
     };
     TableRow { label: format!("{level}%"), values: SOURCES.iter().map(value).collect() }
