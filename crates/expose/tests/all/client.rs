@@ -1,5 +1,4 @@
 //! A client of NBD for tests, written from the protocol and not from the server, and small drives.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -18,25 +17,25 @@ use expose::{Address, Contents, Disk, Pace, Server, SharedDisk};
 use sim::{Config, Model};
 
 /// The number in a variable, or `None` if it has none.
-pub fn number(name: &str) -> Option<u64> {
+pub(crate) fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
 /// Seeds of random cases: that of `SSDLAB_TEST_SEED`, else as many as `SSDLAB_TEST_CASES` says, `full` of them in a
 /// full check, and else the `usual` number.
-pub fn seeds(usual: u64, full: u64) -> Range<u64> {
+pub(crate) fn seeds(usual: u64, full: u64) -> Range<u64> {
     let count = if number("SSDLAB_TEST_FULL") == Some(1) { full } else { usual };
     let count = number("SSDLAB_TEST_CASES").unwrap_or(count);
     number("SSDLAB_TEST_SEED").map_or(0..count, |seed| seed..seed + 1)
 }
 
 /// A drive of about 120 MB with these changes to its model.
-pub fn config(changes: &[(&str, &str)]) -> Config {
+pub(crate) fn config(changes: &[(&str, &str)]) -> Config {
     config_of("corsair-neutron-240gb", changes, 2000)
 }
 
 /// A drive of about 200 MB that can lose its power, with these changes to its model.
-pub fn cuttable(changes: &[(&str, &str)]) -> Config {
+pub(crate) fn cuttable(changes: &[(&str, &str)]) -> Config {
     let mapping = [
         ("mapping.entry_bytes", "8"),
         ("mapping.map_entry_bytes", "4"),
@@ -46,7 +45,7 @@ pub fn cuttable(changes: &[(&str, &str)]) -> Config {
     config_of("samsung-840-pro-256gb", &[&mapping, changes].concat(), 1024)
 }
 
-pub fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> Config {
+pub(crate) fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> Config {
     let text = sim::model::built_in(name).expect("a built-in model");
     let changes: Vec<_> =
         changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -55,14 +54,14 @@ pub fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> Config {
 }
 
 /// An empty disk in memory.
-pub fn disk(config: Config) -> Disk<RequestToken> {
+pub(crate) fn disk(config: Config) -> Disk<RequestToken> {
     let shape = Shape::of(&config);
     let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
     Disk::new(config, contents)
 }
 
 /// One of several drives with other blocks and pages, with and without TRIM.
-pub fn disk_of(rng: &mut Rng) -> Disk<RequestToken> {
+pub(crate) fn disk_of(rng: &mut Rng) -> Disk<RequestToken> {
     let block = ("interface.logical_block_bytes", ["512", "4096"][rng.below(2) as usize]);
     let page = ("map.unit_bytes", ["4096", "16384"][rng.below(2) as usize]);
     let trim = ("interface.deallocate", ["works", "works", "ignored"][rng.below(3) as usize]);
@@ -70,14 +69,18 @@ pub fn disk_of(rng: &mut Rng) -> Disk<RequestToken> {
 }
 
 /// Serves a disk at a path while `work` lasts.
-pub fn serve(disk: Disk<RequestToken>, pace: Pace, work: impl FnOnce(&Path)) -> Disk<RequestToken> {
+pub(crate) fn serve(
+    disk: Disk<RequestToken>,
+    pace: Pace,
+    work: impl FnOnce(&Path),
+) -> Disk<RequestToken> {
     let shared = Arc::new(SharedDisk::new(disk, pace));
     serve_to(&shared, 16, work);
     Arc::into_inner(shared).expect("nobody else has it").into_disk()
 }
 
 /// The same to so many connections at a time; returns an account of them.
-pub fn serve_to(shared: &Arc<SharedDisk>, most: usize, work: impl FnOnce(&Path)) -> Clients {
+pub(crate) fn serve_to(shared: &Arc<SharedDisk>, most: usize, work: impl FnOnce(&Path)) -> Clients {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("nbd");
     let address = Address::Unix(path.clone());
@@ -99,14 +102,14 @@ pub fn serve_to(shared: &Arc<SharedDisk>, most: usize, work: impl FnOnce(&Path))
 
 /// A request that was sent.
 #[derive(Clone, Debug)]
-pub struct Sent {
-    pub cookie: u64,
-    pub action: Action,
-    pub range: Range<u64>,
+pub(crate) struct Sent {
+    pub(crate) cookie: u64,
+    pub(crate) action: Action,
+    pub(crate) range: Range<u64>,
 }
 
 /// A connection with structured replies.
-pub struct Client {
+pub(crate) struct Client {
     stream: UnixStream,
     out: Vec<u8>,
     cookie: u64,
@@ -119,19 +122,19 @@ fn string(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// An option as a client sends it.
-pub fn option(number: u32, data: &[u8]) -> Vec<u8> {
+pub(crate) fn option(number: u32, data: &[u8]) -> Vec<u8> {
     [b"IHAVEOPT", &number.to_be_bytes()[..], &string(data)].concat()
 }
 
 /// The words of a client before its requests: structured replies, `base:allocation`, and go.
-pub fn hello() -> Vec<u8> {
+pub(crate) fn hello() -> Vec<u8> {
     let contexts = [string(b""), 1_u32.to_be_bytes().to_vec(), string(b"base:allocation")].concat();
     let go = [string(b""), 0_u16.to_be_bytes().to_vec()].concat();
     [3_u32.to_be_bytes().to_vec(), option(8, b""), option(10, &contexts), option(7, &go)].concat()
 }
 
 /// The head of a request.
-pub fn head(command: u16, flags: u16, cookie: u64, offset: u64, bytes: u32) -> Vec<u8> {
+pub(crate) fn head(command: u16, flags: u16, cookie: u64, offset: u64, bytes: u32) -> Vec<u8> {
     let mut head = 0x2560_9513_u32.to_be_bytes().to_vec();
     head.extend(flags.to_be_bytes());
     head.extend(command.to_be_bytes());
@@ -142,7 +145,7 @@ pub fn head(command: u16, flags: u16, cookie: u64, offset: u64, bytes: u32) -> V
 }
 
 impl Client {
-    pub fn connect(path: &Path) -> Self {
+    pub(crate) fn connect(path: &Path) -> Self {
         let mut stream = UnixStream::connect(path).expect("a server");
         stream.write_all(&hello()).expect("it listens");
         let mut client =
@@ -167,21 +170,27 @@ impl Client {
         }
     }
 
-    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+    pub(crate) fn take(&mut self, bytes: usize) -> Vec<u8> {
         let mut taken = vec![0; bytes];
         self.stream.read_exact(&mut taken).expect("a reply");
         taken
     }
 
     /// Bytes that a trim of this range empties.
-    pub fn trimmed(&self, range: &Range<u64>) -> Range<u64> {
+    pub(crate) fn trimmed(&self, range: &Range<u64>) -> Range<u64> {
         let first = range.start.next_multiple_of(self.page_bytes);
         let end = range.end / self.page_bytes * self.page_bytes;
         if self.can_trim && first < end { first..end } else { range.start..range.start }
     }
 
     /// Puts a request into the queue; a trim becomes a read where there is none.
-    pub fn send(&mut self, action: Action, range: Range<u64>, fua: bool, data: &[u8]) -> Sent {
+    pub(crate) fn send(
+        &mut self,
+        action: Action,
+        range: Range<u64>,
+        fua: bool,
+        data: &[u8],
+    ) -> Sent {
         let action = if action == Action::Trim && !self.can_trim { Action::Read } else { action };
         let (command, mut flags) = match action {
             Action::Read => (0, 0),
@@ -202,19 +211,19 @@ impl Client {
     }
 
     /// Sends the queue.
-    pub fn push(&mut self) {
+    pub(crate) fn push(&mut self) {
         self.stream.write_all(&self.out).expect("the server listens");
         self.out.clear();
     }
 
     /// The data that each of these has read, in their order; all must succeed.
-    pub fn replies(&mut self, sent: &[Sent]) -> Vec<Vec<u8>> {
+    pub(crate) fn replies(&mut self, sent: &[Sent]) -> Vec<Vec<u8>> {
         let data = self.outcomes(sent).into_iter();
         data.map(|data| data.unwrap_or_else(|errno| panic!("errno {errno}"))).collect()
     }
 
     /// The data that each of these has read, in their order, or its errno.
-    pub fn outcomes(&mut self, sent: &[Sent]) -> Vec<Result<Vec<u8>, u32>> {
+    pub(crate) fn outcomes(&mut self, sent: &[Sent]) -> Vec<Result<Vec<u8>, u32>> {
         let bytes = |sent: &Sent| match sent.action {
             Action::Read => vec![0xee; (sent.range.end - sent.range.start) as usize],
             _ => Vec::new(),

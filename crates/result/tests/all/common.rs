@@ -4,7 +4,7 @@
 
 use base::{Histogram, Identity, OpKind, Ratio, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
-use result::schema::{About, Phase, Run, RunStatus, SCHEMA_VERSION, Span};
+use result::schema::{About, MarkKind, Phase, Run, RunStatus, SCHEMA_VERSION, Span};
 use result::store::RunWriter;
 
 pub(crate) const WRITE_BYTES: u64 = 4_096;
@@ -67,6 +67,19 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         left_out: Vec::new(),
     }
 }
+
+/// Every kind of mark.
+pub(crate) const KINDS: [MarkKind; 9] = [
+    MarkKind::NotSteady,
+    MarkKind::PartOfDrive,
+    MarkKind::Scale,
+    MarkKind::Interrupted,
+    MarkKind::FewSamples,
+    MarkKind::TwoRegimes,
+    MarkKind::HostLimited,
+    MarkKind::AtLeast,
+    MarkKind::LateEnd,
+];
 
 /// A load that writes fast until the spare superblocks are used up, then slowly and unevenly.
 pub(crate) fn load_rows(seconds: u32, fall_s: u32) -> PhaseRows {

@@ -9,6 +9,8 @@ use result::compare::{
 use result::expectation::Expectation;
 use result::schema::{Mark, MarkKind, Run, RunStatus};
 
+use crate::common::KINDS;
+
 const METRIC: &str = "iops_steady_mean";
 
 fn run(value: f64) -> Run {
@@ -169,17 +171,7 @@ fn a_figure_that_is_not_what_its_name_says_is_not_judged() {
         Run { marks: vec![mark], ..run(100.0) }
     };
     let (plain, slower) = (run(100.0), run(10.0));
-    for kind in [
-        MarkKind::NotSteady,
-        MarkKind::PartOfDrive,
-        MarkKind::Scale,
-        MarkKind::Interrupted,
-        MarkKind::FewSamples,
-        MarkKind::TwoRegimes,
-        MarkKind::HostLimited,
-        MarkKind::AtLeast,
-        MarkKind::LateEnd,
-    ] {
+    for kind in KINDS {
         let marked = marked(kind);
         for (a, b, reason) in
             [(&marked, &slower, "A: a reason"), (&marked, &marked, "A and B: a reason")]

@@ -1,7 +1,5 @@
 //! The common needs of tests of whole runs: a request, a run with a fixed calendar, a figure of it.
 
-#![allow(dead_code, reason = "every test binary uses its own part")]
-
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 

@@ -1,7 +1,5 @@
 //! Made-up libraries and a running server.
 
-#![allow(dead_code, reason = "every test binary uses its own part")]
-
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

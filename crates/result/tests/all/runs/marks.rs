@@ -1,6 +1,6 @@
 //! Every surface of this crate with a run that has a mark of each kind, and old runs as they are read.
 
-use crate::common::{add_phase, load_rows, run_named};
+use crate::common::{KINDS, add_phase, load_rows, run_named};
 use base::TargetKind;
 use result::bench::{Digest, scan_one};
 use result::expectation::Expectation;
@@ -11,17 +11,6 @@ use result::schema::{Mark, MarkKind, Run, RunStatus};
 use result::stats::consistency::{Consistency, fresh_name};
 use result::store::{RunDir, RunWriter};
 
-const KINDS: [MarkKind; 9] = [
-    MarkKind::NotSteady,
-    MarkKind::PartOfDrive,
-    MarkKind::Scale,
-    MarkKind::Interrupted,
-    MarkKind::FewSamples,
-    MarkKind::TwoRegimes,
-    MarkKind::HostLimited,
-    MarkKind::AtLeast,
-    MarkKind::LateEnd,
-];
 const RATE: &str = "iops_mean";
 const LATENCY: &str = "latency_ns_p99";
 

@@ -10,6 +10,7 @@ use target::TargetError;
 use target::health::HealthProbe;
 use target::scripted::{Reply, ScriptedTarget};
 
+use super::must_refuse;
 use crate::common::{metric, request, run_quietly, run_with, settings, simulated, test};
 
 /// A small drive that cleans its oldest block first, for which there are formulas.
@@ -211,18 +212,11 @@ fn a_drive_that_counts_its_nand_writes_is_believed_and_another_one_is_judged_by_
 
 #[test]
 fn patterns_and_zones_that_cannot_be_used_are_named() {
-    let library = tempfile::tempdir().unwrap();
-    for (name, setting, word) in [
+    must_refuse(&[
         ("waf", "patterns=uniform;zipf(9)", "exponent from 0 to 4"),
         ("waf", "patterns=sequential", "a pattern of random writes"),
         ("waf", "patterns=uniform;uniform", "`uniform` twice"),
         ("streams", "zones=64 zone_sizes=1MiB", "64 active zones need at least 129"),
         ("streams", "zones=1 zone_sizes=5000B", "it must be a multiple of"),
-    ] {
-        let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000));
-        let request = request(library.path(), test(name), &settings(setting));
-        let error = run_quietly(&mut target, &request).unwrap_err().to_string();
-        assert!(error.contains(word), "{name} {setting}: {error}");
-    }
-    assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0);
+    ]);
 }

@@ -6,6 +6,7 @@ use run::Outcome;
 use target::Target;
 use target::scripted::{Event, Reply, ScriptedTarget};
 
+use super::must_refuse;
 use crate::common::{metric, request, run_quietly, settings, simulated, test};
 
 const MIB: u64 = 1 << 20;
@@ -146,19 +147,12 @@ fn sizes_that_do_not_disturb_each_other_give_what_is_expected() {
 
 #[test]
 fn levels_and_sizes_that_cannot_be_used_are_named() {
-    let library = tempfile::tempdir().unwrap();
-    for (name, setting, word) in [
+    must_refuse(&[
         ("fill-level", "levels=10,101", "expected rising percents of the span from 1 to 100"),
         ("fill-level", "levels=50,10", "expected rising percents of the span from 1 to 100"),
         ("fill-level", "rest=full", "expected some of trimmed, written"),
         ("mixed-sizes", "small=4KiB large=6KiB", "must be a multiple of the small size"),
         ("mixed-sizes", "large_percents=0,101", "expected shares from 0 to 100"),
         ("sustained", "burst_bytes=0", "would measure nothing"),
-    ] {
-        let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000));
-        let request = request(library.path(), test(name), &settings(setting));
-        let error = run_quietly(&mut target, &request).unwrap_err().to_string();
-        assert!(error.contains(word), "{name} {setting}: {error}");
-    }
-    assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0);
+    ]);
 }

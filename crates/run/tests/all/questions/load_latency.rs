@@ -3,6 +3,7 @@
 use run::Outcome;
 use target::scripted::{Reply, ScriptedTarget};
 
+use super::must_refuse;
 use crate::common::{metric, request, run_quietly, settings, simulated, test};
 
 const MIB: u64 = 1 << 20;
@@ -92,18 +93,11 @@ fn a_drive_has_a_knee_for_reads_for_a_mix_and_for_writes() {
 
 #[test]
 fn loads_and_kinds_that_cannot_be_used_are_named() {
-    let library = tempfile::tempdir().unwrap();
-    for (setting, word) in [
-        ("loads=50,10", "rising shares"),
-        ("loads=0,10", "1 to 200"),
-        ("kinds=reads,trims", "`trims`; expected some of reads, mixed, writes"),
-        ("precondition=twice", "auto, one-pass, random or none"),
-        ("rate=1000", "it sets the rates itself"),
-    ] {
-        let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000));
-        let request = request(library.path(), test("load-latency"), &settings(setting));
-        let error = run_quietly(&mut target, &request).unwrap_err().to_string();
-        assert!(error.contains(word), "{setting}: {error}");
-    }
-    assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0);
+    must_refuse(&[
+        ("load-latency", "loads=50,10", "rising shares"),
+        ("load-latency", "loads=0,10", "1 to 200"),
+        ("load-latency", "kinds=reads,trims", "`trims`; expected some of reads, mixed, writes"),
+        ("load-latency", "precondition=twice", "auto, one-pass, random or none"),
+        ("load-latency", "rate=1000", "it sets the rates itself"),
+    ]);
 }

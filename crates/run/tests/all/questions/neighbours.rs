@@ -3,6 +3,7 @@
 use run::Outcome;
 use target::scripted::{Reply, ScriptedTarget};
 
+use super::must_refuse;
 use crate::common::{metric, request, run_quietly, settings, test};
 
 const MIB: u64 = 1 << 20;
@@ -64,19 +65,12 @@ fn a_quiet_read_waits_for_the_queue_of_its_neighbour() {
 
 #[test]
 fn jobs_that_cannot_be_are_named() {
-    let library = tempfile::tempdir().unwrap();
-    for (name, setting, word) in [
+    must_refuse(&[
         ("matrix", "points=101", "expected at most 100"),
         ("matrix", "write_pattern=zipf", "sequential or uniform"),
         ("matrix", "queue_depth=1", "no room for reads and writes at once"),
         ("neighbours", "quiet=0", "between 1 and 100 percent"),
         ("neighbours", "ratios=4,1", "rising multiples"),
         ("neighbours", "noises=flushes", "expected some of random_write"),
-    ] {
-        let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000));
-        let request = request(library.path(), test(name), &settings(setting));
-        let error = run_quietly(&mut target, &request).unwrap_err().to_string();
-        assert!(error.contains(word), "{name} {setting}: {error}");
-    }
-    assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0);
+    ]);
 }
