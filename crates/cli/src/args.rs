@@ -108,7 +108,8 @@ pub struct RunArgs {
     pub test: TestArgs,
     #[command(flatten)]
     pub execution: ExecutionArgs,
-    /// Promise that nothing is written: a test that writes is refused
+    /// Write nothing: do only the steps that read, on the data that the target holds. A test without such a step is
+    /// refused
     #[arg(long, conflicts_with = "erase", help_heading = heading::SAFETY)]
     pub read_only: bool,
     #[command(flatten)]
@@ -168,6 +169,9 @@ pub struct TestSetting(pub Test, pub String, pub String);
 /// Arguments of every command that carries out the suite.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct SuiteArgs {
+    /// Write nothing: do only the steps that read, on the data that the targets hold
+    #[arg(long, conflicts_with = "erase", help_heading = heading::SAFETY)]
+    pub read_only: bool,
     /// Only these of its tests, e.g. `trim,corners`
     #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test, help_heading = heading::TEST)]
     pub only: Vec<Test>,

@@ -168,7 +168,7 @@ fn request(
     let with = (test, settings.chain(own.iter().cloned()).collect());
     let request = request::of_test(with, &target.spec, span, &args.common, &args.execution);
     let meter = request.meter.clone().filter(|_| !target.spec.kind().is_simulated());
-    Request { meter, ..request }
+    Request { meter, read_only: args.read_only, ..request }
 }
 
 /// The complete runs of a library.

@@ -3,7 +3,7 @@
 use ::target::TargetError;
 use session::targets::restore_left_behind;
 
-use crate::args::{CommonArgs, ExecutionArgs, RunArgs};
+use crate::args::{CommonArgs, ExecutionArgs, RunArgs, SuiteArgs};
 use crate::failure::Failure;
 use crate::ui::out::talk;
 
@@ -11,9 +11,15 @@ pub use session::targets::{Inspection, Requirements, Targets, inspect, parse};
 
 /// Requirements of a test.
 pub fn of_test(args: &RunArgs) -> Requirements<'_> {
-    let write = args.test.test.writes();
+    let write = args.test.test.writes_in(args.read_only);
     let requirements = of_runs(&args.test.common, &args.execution);
     Requirements { write, read_only: args.read_only, ..requirements }
+}
+
+/// Requirements of a review.
+pub fn of_suite(suite: &SuiteArgs) -> Requirements<'_> {
+    let requirements = of_runs(&suite.common, &suite.execution);
+    Requirements { write: !suite.read_only, read_only: suite.read_only, ..requirements }
 }
 
 /// Requirements of a command with several runs that write.

@@ -15,7 +15,8 @@ use crate::args::{CommonArgs, ExecutionArgs, RunArgs};
 pub fn of(args: &RunArgs, target: &TargetSpec, span: SpanRequest) -> Request {
     let with = (args.test.test, args.test.settings());
     let quick = args.test.quick;
-    Request { quick, ..of_test(with, target, span, &args.test.common, &args.execution) }
+    let read_only = args.read_only;
+    Request { quick, read_only, ..of_test(with, target, span, &args.test.common, &args.execution) }
 }
 
 /// The request for a test with these settings, in its whole form.
@@ -46,5 +47,6 @@ pub fn of_test(
         engine: engine.engine.to_string(),
         ios: execution.ios.as_ref().map(ToString::to_string),
         quick: false,
+        read_only: false,
     }
 }

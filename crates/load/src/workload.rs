@@ -32,6 +32,17 @@ pub struct Shares {
 }
 
 impl Mix {
+    /// Whether all commands are reads.
+    pub fn only_reads(self) -> bool {
+        match self {
+            Self::One(kind) => kind == OpKind::Read,
+            Self::ReadPercent(percent) => percent >= 100,
+            Self::Shares(shares) => {
+                shares.flush_percent == 0 && shares.deallocate_percent == 0 && shares.writes == 0
+            }
+        }
+    }
+
     /// Whether some commands change the content of the target.
     pub fn writes(self) -> bool {
         match self {

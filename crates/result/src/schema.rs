@@ -217,6 +217,9 @@ pub struct Request {
     /// Whether the settings and the span are those of a quick form; missing if not, and in old files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quick: bool,
+    /// Whether only the steps that read are done, on the data that the target holds; missing if not, and in old files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
 }
 
 /// A parameter of a test that was set.
@@ -356,7 +359,8 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_not_issued: u64,
     /// Reads of blocks that were never written, or were deallocated: a drive answers them without its
-    /// NAND. Missing if the target does not know, and in old files.
+    /// NAND. Of a real target in a run that only reads: reads that found nothing but zeros. Missing if the target does
+    /// not know, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads_unwritten: Option<u64>,
     /// Commands that `--ios` chose and that have no row in `ios.parquet`, because the writer or the disk

@@ -99,7 +99,7 @@ fn keep_busy<T: Target>(
             }
         };
         for completion in ended.drain(..) {
-            queue.ended(completion, recorder);
+            queue.ended(target, completion, recorder);
         }
         seconds.passed(now, target, recorder, &mut on_second);
     }

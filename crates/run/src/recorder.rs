@@ -83,6 +83,8 @@ pub struct Recorder {
     /// Reads of blocks without data before the phase, as the target counts them; `None` if it does
     /// not, or nobody asks.
     pub unwritten_before: Option<u64>,
+    /// Reads that found nothing but zeros, or `None` if nobody looks.
+    pub reads_of_zeros: Option<u64>,
     /// The first failure: its command and errno.
     pub first_error: Option<(Op, i32)>,
     taps: Taps,
@@ -129,6 +131,7 @@ impl Recorder {
             ios_not_issued: 0,
             backlogs: Vec::new(),
             unwritten_before: None,
+            reads_of_zeros: None,
             first_error: None,
             taps: Taps::default(),
         }
@@ -145,7 +148,8 @@ impl Recorder {
     pub fn another(&mut self) -> Self {
         let length = self.deadline().map(|end| Nanos(end.0 - self.start_ns));
         let taps = self.taps.0.pop().into_iter().collect();
-        Self::new(self.start(), length).with_taps(taps)
+        let reads_of_zeros = self.reads_of_zeros.map(|_| 0);
+        Self { reads_of_zeros, ..Self::new(self.start(), length).with_taps(taps) }
     }
 
     /// Merges the recorders of all threads of the phase; the phase ends `now`.
@@ -159,6 +163,8 @@ impl Recorder {
             self.ios_unanswered += part.ios_unanswered;
             self.ios_not_issued += part.ios_not_issued;
             self.busy_ns = self.busy_ns.max(part.busy_ns);
+            self.reads_of_zeros =
+                self.reads_of_zeros.map(|reads| reads + part.reads_of_zeros.unwrap_or(0));
             self.first_error = self.first_error.or(part.first_error);
             self.within_ns_max =
                 self.within_ns_max.max(part.within_ns_max).max(part.latency_ns_max);
@@ -247,6 +253,17 @@ impl Recorder {
     pub fn point(&mut self, op: &Op, issued: Nanos, end: &Completion, job: u32) {
         if let Some(tap) = self.taps.0.first_mut() {
             tap.add(op, issued, end, job);
+        }
+    }
+
+    /// Counts a read that found nothing but zeros, if somebody looks; `content` gives what it found.
+    #[inline]
+    pub fn found<'a>(&mut self, op: &Op, content: impl FnOnce() -> Option<&'a [u8]>) {
+        if let Some(reads) = &mut self.reads_of_zeros
+            && op.kind == OpKind::Read
+            && content().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0))
+        {
+            *reads += 1;
         }
     }
 

@@ -182,6 +182,8 @@ struct Session {
     /// The figures, from all measurements so far.
     figures: Formula<Figures>,
     seed: u64,
+    /// Whether the run only reads.
+    read_only: bool,
     workers: Workers,
     /// The processor on which the thread stays while it issues one command at a time.
     home: Option<usize>,
@@ -264,6 +266,7 @@ impl Session {
         Self {
             figures: plan.procedure.figures.clone(),
             seed: request.seed,
+            read_only: request.read_only,
             workers: request.workers,
             home: None,
             random_phases: 0,

@@ -17,6 +17,7 @@ pub mod precondition;
 mod procedure;
 mod pts;
 mod rates;
+mod reading;
 mod schema;
 mod settings;
 mod site;

@@ -88,7 +88,7 @@ impl Job {
         let options = OpenOptions {
             queue_depth: self.queue_depth,
             transfer_bytes_max: self.transfer_bytes_max,
-            write: request.test.writes(),
+            write: request.test.writes_in(request.read_only),
             seed: request.seed,
             ..targets.options().clone()
         };

@@ -28,6 +28,7 @@ pub fn plain(test: &str, target: &str) -> Request {
         engine: String::new(),
         ios: None,
         quick: false,
+        read_only: false,
     })
 }
 
@@ -53,6 +54,7 @@ pub fn command(request: &Request) -> String {
         option("--cpu", unusual(&request.cpu, usual.cpu)),
         option("--engine", unusual(&request.engine, usual.engine)),
         option("--ios", request.ios.clone()),
+        Vec::from_iter(request.read_only.then(|| "--read-only".to_owned())),
     ];
     words.concat().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
@@ -128,6 +130,7 @@ pub fn to_run(request: &Request, library: PathBuf) -> Result<run::Request, RunEr
         settings: pairs.map(|setting| (setting.name.clone(), setting.value.clone())).collect(),
         span: span(request)?,
         seed: request.seed,
+        read_only: request.read_only,
         command: command(request),
         recorded: Some(request.clone()),
         meter: meter.map_err(|error: TargetError| RunError::Target(error))?,

@@ -50,6 +50,7 @@ mod safety {
     mod devices;
     mod hostile;
     mod others;
+    mod read_only;
     mod writers;
 }
 

@@ -38,7 +38,8 @@ const EXAMPLES: &str = "\
 Examples:
   ssdlab review sim:samsung-840-pro-256gb -o review.html
   ssdlab review /dev/nvme1n1 --erase SERIAL --full --resume
-  ssdlab review /dev/sdb --erase SERIAL --only trim,corners --set trim.torture=5m";
+  ssdlab review /dev/sdb --erase SERIAL --only trim,corners --set trim.torture=5m
+  ssdlab review /dev/nvme0n1 --read-only";
 
 /// Arguments of `review`.
 #[derive(Debug, ClapArgs)]
@@ -81,7 +82,7 @@ const QUICK: &str =
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;
-    let requirements = prepare::of_runs(&suite.common, &suite.execution);
+    let requirements = prepare::of_suite(suite);
     let inspection = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
     inspection.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
     let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspection)?;

@@ -3,6 +3,7 @@
 use base::{Completion, Nanos, Op};
 use load::{Generator, Pacing};
 use result::store::ios::NO_JOB;
+use target::Target;
 
 use super::backlog::Backlog;
 use super::outstanding::{Outstanding, OutstandingCommand};
@@ -132,8 +133,14 @@ impl<'a> Queue<'a> {
 
     /// Records the end of a command and frees its tag.
     #[inline]
-    pub(crate) fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
+    pub(crate) fn ended<T: Target>(
+        &mut self,
+        target: &mut T,
+        end: Completion,
+        recorder: &mut Recorder,
+    ) {
         if let Some(CommandEnd { op, end, issued }) = self.answered(end) {
+            recorder.found(&op, || target.read_bytes(end.tag, op.len as usize));
             recorder.completed(&op, &end);
             recorder.point(&op, issued, &end, NO_JOB);
         }

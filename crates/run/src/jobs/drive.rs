@@ -122,7 +122,7 @@ impl<'a> Together<'a> {
             }
             now = self.wait(target, end.is_none(), is_idle, &mut ended)?;
             for completion in ended.drain(..) {
-                self.ended(completion, recorder);
+                self.ended(target, completion, recorder);
             }
             seconds.passed(now, target, recorder, &mut on_second);
         }
@@ -193,10 +193,11 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
+    fn ended<T: Target>(&mut self, target: &mut T, end: Completion, recorder: &mut Recorder) {
         let Some((number, tag)) = self.owners.get(end.tag as usize).copied() else { return };
-        let job = self.jobs.get_mut(number);
+        let (job, slot) = (self.jobs.get_mut(number), end.tag);
         if let Some(CommandEnd { op, end, issued }) = job.and_then(|job| job.ended(end, tag)) {
+            recorder.found(&op, || target.read_bytes(slot, op.len as usize));
             recorder.completed(&op, &end);
             recorder.point(&op, issued, &end, number as u32);
         }

@@ -32,6 +32,7 @@ impl Session {
         mut recorder: Recorder,
         control: &mut Control<'_>,
     ) -> (Phase, PhaseRows) {
+        self.look_for_data(target, &mut recorder);
         let deadline = recorder.deadline();
         let pacing = generators[0].workload().pacing;
         let is_single = generators[0].workload().queue_depth == 1;
@@ -170,13 +171,15 @@ impl Session {
         let mut phase = Phase { name, what, load, ..recorder.record() };
         phase.complete = matches!(end, Ok(End::Complete));
         let (busy_ns, unwritten_before) = (recorder.busy_ns, recorder.unwritten_before);
+        let reads_of_zeros = recorder.reads_of_zeros;
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
         if self.is_host_measured(&phase) && length.0 > 0 {
             phase.host_busy_share = Some(busy_ns as f64 / length.0 as f64);
         }
         let unwritten = target.unwritten_reads().zip(unwritten_before);
-        phase.reads_unwritten = unwritten.map(|(now, before)| now.saturating_sub(before));
+        let unwritten = unwritten.map(|(now, before)| now.saturating_sub(before));
+        phase.reads_unwritten = unwritten.or(reads_of_zeros);
         self.tell_what_was_outstanding(&phase, &rows);
         match (end, failed) {
             (Err(error), _) => self.fail(error),
@@ -186,6 +189,14 @@ impl Session {
             (Ok(_), None) => {}
         }
         (phase, rows)
+    }
+
+    /// Lets a run that only reads count the reads that find no data: as the target tells, or by their content.
+    pub(super) fn look_for_data<T: Target>(&self, target: &T, recorder: &mut Recorder) {
+        if self.read_only {
+            recorder.unwritten_before = target.unwritten_reads();
+            recorder.reads_of_zeros = Some(0);
+        }
     }
 
     /// Whether the processor time of the threads of a phase tells that the host limits it: not if
@@ -204,7 +215,7 @@ impl Session {
             self.warn(late_ends(phase, longest_ns));
         }
         if phase.reads_unwritten.is_some_and(|reads| reads > 0) {
-            self.warn(unwritten(phase));
+            self.warn(unwritten(phase, self.read_only));
         }
         if phase.ios_unanswered > 0 {
             let longest_ns = rows.seconds.iter().filter_map(|row| row.latency_ns_max).max();
@@ -256,12 +267,18 @@ fn late_ends(phase: &Phase, longest_ns: u64) -> String {
 }
 
 /// Warning: a phase with reads of blocks without data.
-fn unwritten(phase: &Phase) -> String {
+fn unwritten(phase: &Phase, read_only: bool) -> String {
+    let (name, reads) = (&phase.name, phase.reads_unwritten.unwrap_or_default());
+    if read_only {
+        return format!(
+            "phase `{name}`: {reads} of {} reads found no data, only zeros: blocks that were never written, or were trimmed, \
+             are answered without NAND, so its figures are too good",
+            phase.ios + phase.ios_after_end
+        );
+    }
     format!(
-        "phase `{}`: reads of blocks that were never written, or were trimmed (commands: {}), are answered without NAND, so \
-         its figures are too good; fill the span first",
-        phase.name,
-        phase.reads_unwritten.unwrap_or_default()
+        "phase `{name}`: reads of blocks that were never written, or were trimmed (commands: {reads}), are answered without \
+         NAND, so its figures are too good; fill the span first"
     )
 }
 

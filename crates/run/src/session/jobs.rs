@@ -25,6 +25,7 @@ impl Session {
         control: &mut Control<'_>,
     ) -> (Phase, PhaseRows) {
         recorder.unwritten_before = target.unwritten_reads();
+        self.look_for_data(target, &mut recorder);
         let seed = self.phase_seed(true);
         let mut generators: Vec<_> = jobs.jobs.iter().map(|job| job.generator(seed)).collect();
         let observer = &mut *control.observer;

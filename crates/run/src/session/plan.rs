@@ -69,6 +69,9 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
     let site = Site { span_bytes: span.span_bytes, identity, limits, has_meter };
     crate::power::check(request.meter.as_ref(), identity)?;
     let mut procedure = (definition.procedure)(&params, &site)?;
+    if request.read_only {
+        procedure = procedure.reading(request.test)?;
+    }
     procedure.config.extend(request.workers.config());
     let replays = |step: &Step| step.phases().iter().any(|p| matches!(p.action, Action::Replay(_)));
     if !request.workers.is_plain() && procedure.steps.iter().any(replays) {

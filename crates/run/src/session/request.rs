@@ -26,6 +26,8 @@ pub struct Request {
     pub span: SpanRequest,
     /// Seed of every random choice.
     pub seed: u64,
+    /// Whether only the steps that read are done, on the data that the target holds.
+    pub read_only: bool,
     /// Directory of run directories.
     pub library: PathBuf,
     /// The command that repeats the run, for the result.
@@ -64,6 +66,7 @@ impl Request {
             settings: Vec::new(),
             span: SpanRequest::Default,
             seed: 1,
+            read_only: false,
             library,
             command: String::new(),
             recorded: None,

@@ -24,6 +24,8 @@ pub struct Definition {
     pub place: u8,
     /// Whether it destroys the data on the target.
     pub writes: bool,
+    /// Whether a part of it only reads, and has figures of its own: `--read-only` does that part.
+    pub reads_alone: bool,
     /// Its parameters with defaults.
     pub params: &'static [Param],
     /// The reason why it takes no rate, or `None` if it takes one.
@@ -46,6 +48,7 @@ impl Definition {
             chapter,
             place,
             writes: true,
+            reads_alone: false,
             params: S::PARAMS,
             closed_loop: None,
             reviews: &[],

@@ -205,6 +205,12 @@ impl PhaseSpec {
         }
     }
 
+    /// Whether it issues commands, and all of them are reads.
+    pub fn only_reads(&self) -> bool {
+        let workloads = self.action.workloads();
+        !workloads.is_empty() && workloads.iter().all(|workload| workload.mix.only_reads())
+    }
+
     /// Whether it destroys the data on the target.
     pub fn is_destructive(&self) -> bool {
         match &self.action {

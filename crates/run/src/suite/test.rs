@@ -43,6 +43,17 @@ impl Test {
         self.0.writes
     }
 
+    /// Whether it does something without a write.
+    pub const fn reads_alone(self) -> bool {
+        self.0.reads_alone || !self.0.writes
+    }
+
+    /// Whether a run of it writes that was asked for with or without `--read-only`. A test that has no part that only
+    /// reads does, so that it is refused.
+    pub const fn writes_in(self, read_only: bool) -> bool {
+        self.0.writes && !(read_only && self.0.reads_alone)
+    }
+
     /// Its parameters with defaults.
     pub const fn params(self) -> &'static [Param] {
         self.0.params

@@ -12,6 +12,7 @@ mod open_loop;
 mod power;
 mod precondition;
 mod questions;
+mod read_only;
 mod refusals;
 mod replay;
 mod resume;

@@ -87,6 +87,7 @@ impl BuildArgs {
         let Workers { count: workers, placement: cpu } = Workers::default();
         let (library, seed, format) = (self.library.clone(), self.seed, self.format);
         SuiteArgs {
+            read_only: false,
             only: self.tests.clone(),
             settings: Vec::new(),
             common: CommonArgs { purge: None, meter: None, library, seed, format },

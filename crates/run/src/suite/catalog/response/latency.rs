@@ -25,6 +25,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "latency",
     heading: "Latency at QD 1",
     question: "how long does a single command take, and how long at worst?",
+    reads_alone: true,
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s random_span=1GiB")],
     ..Definition::of::<Settings>(Chapter::Response, 1)
 };

@@ -31,6 +31,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "matrix",
     heading: "Reads beside writes, by rate",
     question: "how long do reads take for every rate of reads and of writes at once?",
+    reads_alone: true,
     closed_loop: Some("it sets the rates itself, as shares of those that it finds"),
     reviews: &[ReviewEntry::alone(
         "points=4 time=2s alone_time=5s",

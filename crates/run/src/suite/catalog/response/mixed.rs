@@ -25,6 +25,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "mixed",
     heading: "Mixed reads and writes",
     question: "how fast is the drive when it reads and writes at the same time?",
+    reads_alone: true,
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("time=5s random_span=1GiB read_percents=100,65,35,0"),

@@ -25,6 +25,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "qd-sweep",
     heading: "Queue depth",
     question: "how much does the drive gain from more commands at a time?",
+    reads_alone: true,
     closed_loop: Some("the number of commands outstanding is what it varies"),
     reviews: &[
         ReviewEntry::FULL,

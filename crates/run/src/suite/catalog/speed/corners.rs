@@ -25,6 +25,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "corners",
     heading: "The four corners",
     question: "how fast is the drive in the four corners: random and sequential, read and write?",
+    reads_alone: true,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[
         ReviewEntry::FULL,

@@ -29,6 +29,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "incompressible",
     heading: "Incompressible transfers",
     question: "how fast is the drive with data that no controller can compress?",
+    reads_alone: true,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s")],
     ..Definition::of::<Settings>(Chapter::Speed, 2)

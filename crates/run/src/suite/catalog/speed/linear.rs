@@ -18,6 +18,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "linear",
     heading: "Linear passes",
     question: "is the drive equally fast over its whole address space?",
+    reads_alone: true,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("")],
     ..Definition::of::<Settings>(Chapter::Speed, 4)

@@ -24,6 +24,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "mixed-sizes",
     heading: "Mixed sizes",
     question: "what do large commands cost the small ones beside them?",
+    reads_alone: true,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::alone(
         "time=5s random_span=1GiB large_percents=0,10,50,100",

@@ -23,6 +23,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     name: "sweep",
     heading: "Transfer sizes",
     question: "how large must a transfer be for full speed?",
+    reads_alone: true,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("sweep_span=64MiB")],
     charts: &[Chart::Curves { table: "sizes", units: &["MB/s"], log_rows: true }],
