@@ -2,10 +2,10 @@
 //!
 //! Method (Iometer, as in the reviews of AnandTech): 4 KiB random commands within 8 GiB at QD 3 for
 //! three minutes, writes once with random and once with repeating data, and both again at QD 32;
-//! then 128 KiB sequential commands at QD 1 over the whole span for one minute. Additions: random
-//! reads at QD 32; a purge and a sequential fill of the 8 GiB before the random reads and before
-//! each step of random writes; a purge before the sequential write, and a fill of the whole span
-//! before the sequential read, so that no step reads unwritten data. Interpretation: MB/s over the
+//! then 128 KiB sequential commands at QD 1 over the whole span for one minute, writes with random and with
+//! repeating data. Additions: random reads at QD 32; a purge and a sequential fill of the 8 GiB before the random
+//! reads and before each step of random writes; a purge before the sequential writes, and a fill of the whole
+//! span before the sequential read, so that no step reads unwritten data. Interpretation: MB/s over the
 //! entire time of a step. 50 MB/s of random writes serve a desktop; a large difference between the
 //! two kinds of data indicates a compressing controller.
 
@@ -34,7 +34,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     ..Definition::of::<Settings>(Chapter::Speed, 1)
 };
 
-const STEPS: [(&str, &str); 8] = [
+const STEPS: [(&str, &str); 9] = [
     ("random_read", "4 KiB random read"),
     ("random_read_deep", "4 KiB random read, deep queue"),
     ("random_write", "4 KiB random write"),
@@ -43,6 +43,7 @@ const STEPS: [(&str, &str); 8] = [
     ("random_write_deep_repeating", "4 KiB random write, deep queue, repeating data"),
     ("sequential_write", "128 KiB sequential write"),
     ("sequential_read", "128 KiB sequential read"),
+    ("sequential_write_repeating", "128 KiB sequential write, repeating data"),
 ];
 
 /// The rate that serves a desktop, by the rule of thumb of the reviews.
@@ -98,9 +99,12 @@ impl TestSettings for Settings {
             phases.extend(site.from_filled(self.random_span_bytes, step));
         }
         phases.push(steps::purge());
-        phases.push(self.sequential("sequential_write", write, site.span_bytes));
+        let span = site.span_bytes;
+        phases.push(self.sequential("sequential_write", write, span, Data::Incompressible));
         phases.extend(self.fill.then(|| site.fill("fill", site.span_bytes)));
-        phases.push(self.sequential("sequential_read", read, site.span_bytes));
+        phases.push(self.sequential("sequential_read", read, span, Data::Incompressible));
+        phases.push(steps::purge());
+        phases.push(self.sequential("sequential_write_repeating", write, span, Data::Repeating));
         steps::once(phases)
     }
 
@@ -129,10 +133,10 @@ impl Settings {
         steps::for_time(name, Workload { data, ..workload }, self.time)
     }
 
-    fn sequential(&self, name: &str, kind: OpKind, span_bytes: u64) -> PhaseSpec {
+    fn sequential(&self, name: &str, kind: OpKind, span_bytes: u64, data: Data) -> PhaseSpec {
         let block = steps::LINEAR_BLOCK_BYTES;
         let workload = Workload::new(kind, Order::Sequential, block, 1, span_bytes);
-        steps::for_time(name, workload, self.sequential_time)
+        steps::for_time(name, Workload { data, ..workload }, self.sequential_time)
     }
 }
 
