@@ -92,6 +92,26 @@ export const METRICS = [
     "in_summary": true
   },
   {
+    "name": "iops_steady_jitter_share",
+    "label": "Steady jitter",
+    "unit": "share",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Variation from second to second: standard deviation of the differences between neighbouring seconds, divided by the root of 2 and by the mean, over the steady-state part.",
+    "chapter": "Evenness",
+    "in_summary": true
+  },
+  {
+    "name": "iops_steady_drift_share",
+    "label": "Steady drift",
+    "unit": "share",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Slow variation: standard deviation of the running mean over 60 s, divided by the mean, over the steady-state part.",
+    "chapter": "Evenness",
+    "in_summary": true
+  },
+  {
     "name": "iops_steady_stddev",
     "label": "Steady standard deviation",
     "unit": "iops",
@@ -238,6 +258,26 @@ export const METRICS = [
     "better": "lower",
     "scaling": "lost",
     "explanation": "Standard deviation divided by the mean, over that part. The drive was not in steady state.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "iops_fresh_jitter_share",
+    "label": "Fresh, jitter",
+    "unit": "share",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Variation from second to second: standard deviation of the differences between neighbouring seconds, divided by the root of 2 and by the mean, over that part. The drive was not in steady state.",
+    "chapter": "Not in steady state",
+    "in_summary": true
+  },
+  {
+    "name": "iops_fresh_drift_share",
+    "label": "Fresh, drift",
+    "unit": "share",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Slow variation: standard deviation of the running mean over 60 s, divided by the mean, over that part. The drive was not in steady state.",
     "chapter": "Not in steady state",
     "in_summary": true
   },

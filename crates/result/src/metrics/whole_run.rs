@@ -56,7 +56,7 @@ pub(super) const THROUGHPUT: [Row; 5] = [
 ];
 
 /// Figures of the steady-state part of a load over which the drive was not in steady state.
-pub(super) const FRESH: [Row; 6] = [
+pub(super) const FRESH: [Row; 8] = [
     (
         "iops_fresh_mean",
         "Fresh, mean",
@@ -100,6 +100,25 @@ pub(super) const FRESH: [Row; 6] = [
         "Standard deviation divided by the mean, over that part. The drive was not in steady state.",
     ),
     (
+        "iops_fresh_jitter_share",
+        "Fresh, jitter",
+        Share,
+        Some(Lower),
+        Lost,
+        "Variation from second to second: standard deviation of the differences between neighbouring seconds, divided by \
+         the root of 2 and by the mean, over that part. The drive was \
+         not in steady state.",
+    ),
+    (
+        "iops_fresh_drift_share",
+        "Fresh, drift",
+        Share,
+        Some(Lower),
+        Lost,
+        "Slow variation: standard deviation of the running mean over 60 s, divided by the mean, over that part. The drive was \
+         not in steady state.",
+    ),
+    (
         "waf_fresh",
         "Fresh, write amplification",
         Ratio,
@@ -110,7 +129,7 @@ pub(super) const FRESH: [Row; 6] = [
     ),
 ];
 
-pub(super) const EVENNESS: [Row; 8] = [
+pub(super) const EVENNESS: [Row; 10] = [
     (
         "notice_waits",
         "Waits of 0.1 s or longer",
@@ -147,6 +166,23 @@ pub(super) const EVENNESS: [Row; 8] = [
         Lost,
         "Standard deviation divided by the mean, over the steady-state part: the typical distance \
          of a second from the mean, as a share of it. Comparable between fast and slow drives.",
+    ),
+    (
+        "iops_steady_jitter_share",
+        "Steady jitter",
+        Share,
+        Some(Lower),
+        Lost,
+        "Variation from second to second: standard deviation of the differences between neighbouring seconds, divided by \
+         the root of 2 and by the mean, over the steady-state part.",
+    ),
+    (
+        "iops_steady_drift_share",
+        "Steady drift",
+        Share,
+        Some(Lower),
+        Lost,
+        "Slow variation: standard deviation of the running mean over 60 s, divided by the mean, over the steady-state part.",
     ),
     (
         "iops_steady_stddev",

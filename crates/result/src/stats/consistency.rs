@@ -21,20 +21,29 @@ pub const STEADY_FROM_S: u32 = 1_400;
 
 /// Length of the first part, whose mean is the peak.
 const PEAK_S: u32 = 60;
+/// Length of the running mean whose variation is the drift.
+const DRIFT_S: usize = 60;
 /// Length of the last part, for the two consistency numbers of 2015.
 const LAST_S: usize = 400;
 /// Length of the window of a run that ends before the requested start: this percentage of it.
 const FALLBACK_PERCENT: usize = 30;
 
 /// Figures beside the mean that mean little if steady state mixes two regimes.
-const OF_STEADY: [&str; 3] =
-    ["iops_steady_stddev", "iops_steady_cv", "seconds_below_half_mean_share"];
+const OF_STEADY: [&str; 5] = [
+    "iops_steady_stddev",
+    "iops_steady_cv",
+    "iops_steady_jitter_share",
+    "iops_steady_drift_share",
+    "seconds_below_half_mean_share",
+];
 /// Figures of single seconds, which need enough of them.
-const OF_SECONDS: [&str; 5] = [
+const OF_SECONDS: [&str; 7] = [
     "iops_steady_min",
     "iops_steady_max",
     "iops_steady_stddev",
     "iops_steady_cv",
+    "iops_steady_jitter_share",
+    "iops_steady_drift_share",
     "seconds_below_half_mean_share",
 ];
 /// The names of the latencies of the whole load, and of steady state.
@@ -255,6 +264,9 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
 
     let summary = Summary::of(&steady);
     let last = Summary::of(last);
+    let share_of_mean = |stddev: Option<f64>| {
+        stddev.zip(summary).filter(|(_, s)| s.mean > 0.0).map(|(stddev, s)| stddev / s.mean)
+    };
     let below_half = summary.and_then(|s| share_below(&steady, s.mean / 2.0));
     for (name, value) in [
         ("iops_steady_mean", summary.map(|s| s.mean)),
@@ -262,6 +274,8 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
         ("iops_steady_max", summary.map(|s| s.max)),
         ("iops_steady_stddev", summary.and_then(|s| s.stddev)),
         ("iops_steady_cv", summary.and_then(|s| s.cv())),
+        ("iops_steady_jitter_share", share_of_mean(jitter(&steady))),
+        ("iops_steady_drift_share", share_of_mean(drift(&steady))),
         ("iops_peak_mean_first_60s", Summary::of(&peak).map(|s| s.mean)),
         ("last400_stddev", last.and_then(|s| s.stddev)),
         ("last400_mean_over_stddev", last.and_then(|s| s.mean_over_stddev())),
@@ -269,6 +283,24 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
     ] {
         metrics.insert(name.to_owned(), value);
     }
+}
+
+/// The variation from second to second: the standard deviation of the differences between neighbours, divided by the
+/// root of 2, which is that of the seconds themselves where no second depends on another; `None` for fewer than three.
+fn jitter(rates: &[f64]) -> Option<f64> {
+    let steps: Vec<f64> = rates.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    Summary::of(&steps)?.stddev.map(|stddev| stddev / std::f64::consts::SQRT_2)
+}
+
+/// The slow variation: the standard deviation of the running mean over [`DRIFT_S`], or `None` for a series below twice
+/// that length.
+fn drift(rates: &[f64]) -> Option<f64> {
+    if rates.len() < 2 * DRIFT_S {
+        return None;
+    }
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / DRIFT_S as f64;
+    let means: Vec<f64> = rates.windows(DRIFT_S).map(mean).collect();
+    Summary::of(&means)?.stddev
 }
 
 /// Whether each of five equal parts of a series has its level, by the rule of the PTS.
@@ -306,6 +338,24 @@ fn mixture_marks(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jitter_is_from_second_to_second_and_drift_is_slow() {
+        let flip: Vec<f64> =
+            (0..600).map(|second| 1_000.0 + 100.0 * f64::from(second % 2)).collect();
+        let wave = |second: i32| {
+            1_000.0 + 100.0 * (f64::from(second) * std::f64::consts::TAU / 600.0).sin()
+        };
+        let wave: Vec<f64> = (0..600).map(wave).collect();
+        // Differences of 100 up and down: their deviation is 100, so the jitter is 100 / sqrt 2.
+        assert!((jitter(&flip).unwrap() - 70.7).abs() < 0.2, "{:?}", jitter(&flip));
+        assert!(drift(&flip).unwrap() < 1e-9, "{:?}", drift(&flip));
+        assert!(jitter(&wave).unwrap() < 1.0, "{:?}", jitter(&wave));
+        // A sine of 100 has a deviation of 70.7; the mean over a tenth of its period takes 2% of it.
+        assert!((60.0..80.0).contains(&drift(&wave).unwrap()), "{:?}", drift(&wave));
+        assert_eq!((jitter(&[1.0, 2.0]), drift(&[1.0; 119])), (None, None));
+    }
+
     use crate::rows::LatencyRow;
     use base::{OpKind, TelemetryRow};
 
@@ -520,7 +570,8 @@ mod tests {
     fn metric_names_are_those_scripts_rely_on() {
         let names: Vec<String> =
             judged(&PhaseRows::default(), 0, true).metrics.into_keys().collect();
-        let want = "fall_start_s iops_fresh_cv iops_fresh_max iops_fresh_mean iops_fresh_min iops_fresh_stddev iops_peak_mean_first_60s iops_steady_cv iops_steady_max \
+        let want = "fall_start_s iops_fresh_cv iops_fresh_drift_share iops_fresh_jitter_share iops_fresh_max iops_fresh_mean iops_fresh_min iops_fresh_stddev iops_peak_mean_first_60s iops_steady_cv iops_steady_drift_share \
+            iops_steady_jitter_share iops_steady_max \
             iops_steady_mean iops_steady_min iops_steady_stddev last400_mean_over_stddev \
             last400_stddev latency_fresh_ns_max latency_fresh_ns_mean latency_fresh_ns_p50 latency_fresh_ns_p99 \
             latency_fresh_ns_p999 latency_fresh_ns_p9999 latency_ns_max latency_ns_mean latency_ns_p50 latency_ns_p99 latency_ns_p999 \
