@@ -127,7 +127,8 @@ impl RecordedRun {
 fn requirements(request: &Request) -> anyhow::Result<(TargetSpec, Requirements<'static>)> {
     let run::Request { test, workers, .. } = to_run(request, PathBuf::new())?;
     let requirements = Requirements {
-        write: test.writes(),
+        write: test.writes_in(request.read_only),
+        read_only: request.read_only,
         purge: request.purge.as_deref().map(str::parse).transpose()?,
         engine: request.engine.parse()?,
         workers,
@@ -286,5 +287,16 @@ mod tests {
         assert!(is_of(&same, &request));
         let other = Request { seed: 2, ..request.clone() };
         assert!(!is_of(&Run { request: Some(other), ..same }, &request), "the request decides");
+    }
+
+    #[test]
+    fn a_run_that_only_reads_is_continued_without_the_right_to_write() {
+        for (test, read_only, write) in
+            [("corners", true, false), ("corners", false, true), ("trim", true, true)]
+        {
+            let plain = session::request::plain(test, "file:/tmp/data?size=1MiB");
+            let (_, requirements) = requirements(&Request { read_only, ..plain }).unwrap();
+            assert_eq!((requirements.write, requirements.read_only), (write, read_only), "{test}");
+        }
     }
 }
