@@ -1,5 +1,6 @@
 //! A loop device over a file, which stands in for a drive; needs root.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,7 +16,7 @@ pub(crate) struct LoopDevice {
 impl LoopDevice {
     pub(crate) fn attach(lab: &Lab) -> Self {
         let backing = lab.path("backing.img");
-        let made = std::fs::File::create(&backing).expect("a backing file");
+        let made = File::create(&backing).expect("a backing file");
         made.set_len(64 << 20).expect("64 MiB of room");
         Self::over(&backing)
     }
@@ -41,6 +42,32 @@ impl Drop for LoopDevice {
     fn drop(&mut self) {
         // A test that fails must still clean up as far as it can.
         let _ = Command::new("losetup").args(["--detach", &self.name()]).status();
+    }
+}
+
+/// A file system on a loop device, mounted for reading and unmounted on drop.
+pub(crate) struct Mounted {
+    pub(crate) image: PathBuf,
+    pub(crate) at: PathBuf,
+    pub(crate) node: LoopDevice,
+}
+
+impl Mounted {
+    pub(crate) fn new(lab: &Lab, size_bytes: u64) -> Self {
+        let (image, at) = (lab.path("image"), lab.path("mounted"));
+        File::create(&image).expect("an image").set_len(size_bytes).expect("room");
+        fs::create_dir(&at).expect("a mount point");
+        let node = LoopDevice::over(&image);
+        tool("mkfs.ext4", &["-q", &node.name()]);
+        tool("mount", &["-o", "ro", &node.name(), &at.to_string_lossy()]);
+        Self { image: node.backing.clone(), at, node }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // A test that fails must still clean up as far as it can.
+        let _ = Command::new("umount").arg(&self.at).status();
     }
 }
 

@@ -1,11 +1,11 @@
 //! `--read-only` on a mounted loop device and on a file: nothing is written, and no confirmation is asked for. Needs root.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use crate::lab::{Answer, Lab, PAGE, binary, read_run};
-use crate::loop_device::{LoopDevice, tool};
+use crate::loop_device::Mounted;
 
 const SIZE_BYTES: u64 = 64 << 20;
 
@@ -26,19 +26,13 @@ const TRACED: &str = "trace=openat,write,pwrite64,pwritev,pwritev2,ftruncate,fal
 #[test]
 fn a_mounted_device_is_read_and_stays_as_it_was() {
     let lab = Lab::new();
-    let (image, at) = (lab.path("image"), lab.path("mounted"));
-    File::create(&image).unwrap().set_len(SIZE_BYTES).unwrap();
-    fs::create_dir(&at).unwrap();
-    let device = LoopDevice::over(&image);
-    tool("mkfs.ext4", &["-q", &device.name()]);
-    tool("mount", &["-o", "ro", &device.name(), &at.to_string_lossy()]);
-    let before = fs::read(&image).unwrap();
-    let mut args = vec!["run", "corners", device.path.to_str().unwrap(), "--read-only"];
+    let mounted = Mounted::new(&lab, SIZE_BYTES);
+    let before = fs::read(&mounted.image).unwrap();
+    let mut args = vec!["run", "corners", mounted.node.path.to_str().unwrap(), "--read-only"];
     args.extend(SETTINGS);
     let answer = Answer::of(&mut lab.command(&args));
-    tool("umount", &[&at.to_string_lossy()]);
     answer.must_exit_with(0);
-    assert!(before == fs::read(&image).unwrap(), "the device was written to");
+    assert!(before == fs::read(&mounted.image).unwrap(), "the device was written to");
     let run = read_run(&lab.run_dirs(&answer.document())[0]);
     assert!(run["metrics"]["corners.random_read.mb_per_s"].as_f64().unwrap() > 0.0);
     assert!(run["metrics"]["corners.random_write.mb_per_s"].is_null());

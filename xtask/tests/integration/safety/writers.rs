@@ -1,46 +1,20 @@
 //! Every command that writes to a file of the user's choice, beside files that somebody uses; and
 //! the tables of the kernel that cannot be read. Needs root.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::lab::{Answer, Lab, PAGE, binary, read_run};
-use crate::loop_device::{LoopDevice, tool};
+use crate::loop_device::{LoopDevice, Mounted, tool};
 
 /// A drive of 250 MB.
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
-
-/// A mounted file system on the image of an exposed drive, unmounted on drop.
-struct Mounted {
-    image: PathBuf,
-    at: PathBuf,
-    node: LoopDevice,
-}
-
-impl Mounted {
-    fn new(lab: &Lab, size_bytes: u64) -> Self {
-        let (image, at) = (lab.path("image"), lab.path("mounted"));
-        File::create(&image).expect("an image").set_len(size_bytes).expect("room");
-        fs::create_dir(&at).expect("a mount point");
-        let node = LoopDevice::over(&image);
-        tool("mkfs.ext4", &["-q", &node.name()]);
-        tool("mount", &["-o", "ro", &node.name(), &at.to_string_lossy()]);
-        Self { image: node.backing.clone(), at, node }
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        // A test that fails must still clean up as far as it can.
-        let _ = Command::new("umount").arg(&self.at).status();
-    }
-}
 
 /// A program that holds a lock on a part of a file, as a database does.
 struct Locked(Child);
