@@ -256,17 +256,6 @@ impl Recorder {
         }
     }
 
-    /// Counts a read that found nothing but zeros, if somebody looks; `content` gives what it found.
-    #[inline]
-    pub fn found<'a>(&mut self, op: &Op, content: impl FnOnce() -> Option<&'a [u8]>) {
-        if let Some(reads) = &mut self.reads_of_zeros
-            && op.kind == OpKind::Read
-            && content().is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0))
-        {
-            *reads += 1;
-        }
-    }
-
     /// Counts the end of a command that is in no rate: it failed, or came after the phase.
     #[cold]
     fn ended_apart(&mut self, op: &Op, end: &Completion) {

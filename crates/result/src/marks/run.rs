@@ -15,7 +15,7 @@ pub fn marks(run: &Run, metrics: &Metrics, marks: &[Mark]) -> Vec<Mark> {
     let part = part(run);
     let of_metric = |(metric, value): (&String, &Option<f64>)| {
         let own = phases_of(&run.phases, metric);
-        let of_value = [part.clone(), host(run, &own), no_data(run, &own, metric)];
+        let of_value = [part.clone(), host(run, &own), no_data(run, &own)];
         let of_value = value.map(|_| of_value).into_iter().flatten();
         let reasons = of_value.chain([interruption(run, &own)]).flatten();
         let has = |kind| marks.iter().any(|mark| mark.metric == *metric && mark.kind == kind);
@@ -85,12 +85,9 @@ fn part(run: &Run) -> Option<Reason> {
     Some(Reason { kind: MarkKind::PartOfDrive, text })
 }
 
-/// The reason against figures of reads, in a run that only reads, some of which found no data.
-fn no_data(run: &Run, own: &[usize], metric: &str) -> Option<Reason> {
-    let is_read_only = run.request.as_ref().is_some_and(|request| request.read_only);
-    if !is_read_only || metric.ends_with("_write") {
-        return None;
-    }
+/// The reason against figures of these phases of a run that only reads, if some reads found no data.
+fn no_data(run: &Run, own: &[usize]) -> Option<Reason> {
+    run.request.as_ref().filter(|request| request.read_only)?;
     let phases = || own.iter().map(|&phase| &run.phases[phase]);
     let reads: u64 = phases().filter_map(|phase| phase.reads_unwritten).sum();
     let all: u64 = phases().map(|phase| phase.ios + phase.ios_after_end).sum();

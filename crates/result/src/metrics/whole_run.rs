@@ -106,8 +106,7 @@ pub(super) const FRESH: [Row; 8] = [
         Some(Lower),
         Lost,
         "Variation from second to second: standard deviation of the differences between neighbouring seconds, divided by \
-         the root of 2 and by the mean, over that part. The drive was \
-         not in steady state.",
+         the root of 2 and by the mean, over that part. The drive was not in steady state.",
     ),
     (
         "iops_fresh_drift_share",
@@ -115,8 +114,8 @@ pub(super) const FRESH: [Row; 8] = [
         Share,
         Some(Lower),
         Lost,
-        "Slow variation: standard deviation of the running mean over 60 s, divided by the mean, over that part. The drive was \
-         not in steady state.",
+        "Slow variation: standard deviation of the running mean over 60 s, divided by the mean, over that part. The \
+         drive was not in steady state.",
     ),
     (
         "waf_fresh",

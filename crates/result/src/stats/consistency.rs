@@ -338,24 +338,6 @@ fn mixture_marks(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn jitter_is_from_second_to_second_and_drift_is_slow() {
-        let flip: Vec<f64> =
-            (0..600).map(|second| 1_000.0 + 100.0 * f64::from(second % 2)).collect();
-        let wave = |second: i32| {
-            1_000.0 + 100.0 * (f64::from(second) * std::f64::consts::TAU / 600.0).sin()
-        };
-        let wave: Vec<f64> = (0..600).map(wave).collect();
-        // Differences of 100 up and down: their deviation is 100, so the jitter is 100 / sqrt 2.
-        assert!((jitter(&flip).unwrap() - 70.7).abs() < 0.2, "{:?}", jitter(&flip));
-        assert!(drift(&flip).unwrap() < 1e-9, "{:?}", drift(&flip));
-        assert!(jitter(&wave).unwrap() < 1.0, "{:?}", jitter(&wave));
-        // A sine of 100 has a deviation of 70.7; the mean over a tenth of its period takes 2% of it.
-        assert!((60.0..80.0).contains(&drift(&wave).unwrap()), "{:?}", drift(&wave));
-        assert_eq!((jitter(&[1.0, 2.0]), drift(&[1.0; 119])), (None, None));
-    }
-
     use crate::rows::LatencyRow;
     use base::{OpKind, TelemetryRow};
 
@@ -564,6 +546,23 @@ mod tests {
         assert_eq!(silent.metric("iops_steady_mean"), Some(0.0));
         assert_eq!(silent.metric("iops_steady_cv"), None);
         assert!(silent.metrics.values().flatten().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn jitter_is_from_second_to_second_and_drift_is_slow() {
+        let flip: Vec<f64> =
+            (0..600).map(|second| 1_000.0 + 100.0 * f64::from(second % 2)).collect();
+        let wave = |second: i32| {
+            1_000.0 + 100.0 * (f64::from(second) * std::f64::consts::TAU / 600.0).sin()
+        };
+        let wave: Vec<f64> = (0..600).map(wave).collect();
+        // Differences of 100 up and down: their deviation is 100, so the jitter is 100 / sqrt 2.
+        assert!((jitter(&flip).unwrap() - 70.7).abs() < 0.2, "{:?}", jitter(&flip));
+        assert!(drift(&flip).unwrap() < 1e-9, "{:?}", drift(&flip));
+        assert!(jitter(&wave).unwrap() < 1.0, "{:?}", jitter(&wave));
+        // A sine of 100 has a deviation of 70.7; the mean over a tenth of its period takes 2% of it.
+        assert!((60.0..80.0).contains(&drift(&wave).unwrap()), "{:?}", drift(&wave));
+        assert_eq!((jitter(&[1.0, 2.0]), drift(&[1.0; 119])), (None, None));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The outstanding commands of one workload, and the source of the next ones.
 
-use base::{Completion, Nanos, Op};
+use base::{Completion, Nanos, Op, OpKind, Status};
 use load::{Generator, Pacing};
 use result::store::ios::NO_JOB;
 use target::Target;
@@ -24,6 +24,29 @@ pub(crate) struct CommandEnd {
     pub(crate) end: Completion,
     /// Time at which the target got it.
     pub(crate) issued: Nanos,
+}
+
+impl CommandEnd {
+    /// Records it as one of this job. `tag` is that by which `target` knows its content.
+    #[inline]
+    pub(crate) fn record<T: Target>(
+        &self,
+        target: &mut T,
+        tag: u32,
+        recorder: &mut Recorder,
+        job: u32,
+    ) {
+        let Self { op, end, issued } = self;
+        if let Some(reads) = &mut recorder.reads_of_zeros
+            && op.kind == OpKind::Read
+            && end.status == Status::Ok
+            && let Some(content) = target.read_bytes(tag, op.len as usize)
+        {
+            *reads += u64::from(content.iter().all(|&byte| byte == 0));
+        }
+        recorder.completed(op, end);
+        recorder.point(op, *issued, end, job);
+    }
 }
 
 /// The outstanding commands, and the source of the next ones.
@@ -139,10 +162,8 @@ impl<'a> Queue<'a> {
         end: Completion,
         recorder: &mut Recorder,
     ) {
-        if let Some(CommandEnd { op, end, issued }) = self.answered(end) {
-            recorder.found(&op, || target.read_bytes(end.tag, op.len as usize));
-            recorder.completed(&op, &end);
-            recorder.point(&op, issued, &end, NO_JOB);
+        if let Some(command) = self.answered(end) {
+            command.record(target, end.tag, recorder, NO_JOB);
         }
     }
 

@@ -11,7 +11,7 @@ use target::TargetError;
 
 use super::running::Running;
 use super::{JobSpec, Jobs};
-use crate::drive::{CommandEnd, End, Seconds, WATCH, wait_until};
+use crate::drive::{End, Seconds, WATCH, wait_until};
 use crate::recorder::Recorder;
 
 /// Record and rows of each job, in their order; `None` for a job that never began.
@@ -195,11 +195,9 @@ impl<'a> Together<'a> {
 
     fn ended<T: Target>(&mut self, target: &mut T, end: Completion, recorder: &mut Recorder) {
         let Some((number, tag)) = self.owners.get(end.tag as usize).copied() else { return };
-        let (job, slot) = (self.jobs.get_mut(number), end.tag);
-        if let Some(CommandEnd { op, end, issued }) = job.and_then(|job| job.ended(end, tag)) {
-            recorder.found(&op, || target.read_bytes(slot, op.len as usize));
-            recorder.completed(&op, &end);
-            recorder.point(&op, issued, &end, number as u32);
+        let job = self.jobs.get_mut(number);
+        if let Some(command) = job.and_then(|job| job.ended(end, tag)) {
+            command.record(target, end.tag, recorder, number as u32);
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use target::TargetError;
 
 use super::Test;
-use super::procedure::{Procedure, Step};
+use super::procedure::{PhaseSpec, Procedure, Step};
 use crate::error::RunError;
 
 /// Label of the condition under which a drive was read.
@@ -40,10 +40,10 @@ impl Step {
     fn reading(self) -> Option<Self> {
         match self {
             Self::Phase(_) | Self::Adapted { .. } | Self::Rounds { .. } => {
-                self.phases().iter().all(super::PhaseSpec::only_reads).then_some(self)
+                self.phases().iter().all(PhaseSpec::only_reads).then_some(self)
             }
             Self::Chosen { mut phases, phases_max, wanted } => {
-                phases.retain(super::PhaseSpec::only_reads);
+                phases.retain(PhaseSpec::only_reads);
                 (!phases.is_empty()).then_some(Self::Chosen { phases, phases_max, wanted })
             }
         }

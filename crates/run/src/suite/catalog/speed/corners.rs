@@ -101,7 +101,7 @@ impl TestSettings for Settings {
         phases.push(steps::purge());
         let span = site.span_bytes;
         phases.push(self.sequential("sequential_write", write, span, Data::Incompressible));
-        phases.extend(self.fill.then(|| site.fill("fill", site.span_bytes)));
+        phases.extend(self.fill.then(|| site.fill("fill", span)));
         phases.push(self.sequential("sequential_read", read, span, Data::Incompressible));
         phases.push(steps::purge());
         phases.push(self.sequential("sequential_write_repeating", write, span, Data::Repeating));
