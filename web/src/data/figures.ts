@@ -82,6 +82,9 @@ const SHOWN: Record<Unit, (value: number) => string> = {
   bytes,
   w: watts,
   j_per_gb: (value) => withUnit(value.toFixed(1), "J/GB"),
+  iops_per_w: (value) => withUnit(separated(value), "IOPS/W"),
+  mb_per_s_per_w: (value) => withUnit(significant(value), "MB/s/W"),
+  celsius: (value) => withUnit(value.toFixed(0), "°C"),
   count: (value) => (Number.isInteger(value) ? separated(value) : significant(value, 4)),
 };
 

@@ -70,8 +70,11 @@ export const GROUPS: readonly HeadlineGroup[] = [
     name: "Days of work, MB/s",
     headlines: [
       line("heavy", REPLAYED, "Heavy", "Heavy work of 2011"),
+      line("heavy-full", REPLAYED, "Heavy, full", "Heavy work of 2011 on a full drive"),
       line("light", REPLAYED, "Light", "Light work of 2011"),
+      line("light-full", REPLAYED, "Light, full", "Light work of 2011 on a full drive"),
       line("destroyer", REPLAYED, "De\u00adstroyer", "The Destroyer of 2013"),
+      line("destroyer-full", REPLAYED, "De\u00adstroyer, full", "The Destroyer of 2013 on a full drive"),
     ],
   },
 ];

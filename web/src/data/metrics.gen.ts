@@ -642,6 +642,16 @@ export const METRICS = [
     "in_summary": true
   },
   {
+    "name": "completion_time_s",
+    "label": "Time to complete",
+    "unit": "s",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Time from the begin of the replay to its end, with the pauses that its idle policy keeps.",
+    "chapter": "Replay",
+    "in_summary": true
+  },
+  {
     "name": "queue_depth_mean",
     "label": "Queue depth, mean",
     "unit": "ratio",
@@ -922,6 +932,26 @@ export const METRICS = [
     "in_summary": false
   },
   {
+    "name": "<test>.<step>.iops_per_w",
+    "label": "IOPS for each watt",
+    "unit": "iops_per_w",
+    "better": "higher",
+    "scaling": "kept_when_steady",
+    "explanation": "IOPS of the step divided by the mean power in it. Missing without a meter or a model of power.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "<test>.<step>.mb_per_s_per_w",
+    "label": "Data rate for each watt",
+    "unit": "mb_per_s_per_w",
+    "better": "higher",
+    "scaling": "kept_when_steady",
+    "explanation": "Data rate of the step divided by the mean power in it. Missing without a meter or a model of power.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
     "name": "<test>.<step>.mb_per_s_min",
     "label": "Data rate of the slowest zone",
     "unit": "mb_per_s",
@@ -998,6 +1028,76 @@ export const METRICS = [
     "better": "higher",
     "scaling": "lost",
     "explanation": "Of the difference between the rate before the first fall and that of the last tenth, the share that the burst after the pause has again. Unknown if the rate did not fall.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "idle.<step>.regained_share",
+    "label": "Regained after a pause",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "lost",
+    "explanation": "Of the difference between the rate after a fill and that after torture, the share that random writes have again after the pause. Unknown if torture took less than a tenth.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "idle.<step>.wake_ns",
+    "label": "Time to wake up",
+    "unit": "ns",
+    "better": "lower",
+    "scaling": "kept",
+    "explanation": "Median read after a rest of this length, minus that of the drive that is kept awake. Unknown where nothing can keep it awake.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "thermal.<step>.kept_share",
+    "label": "Rate kept at the end",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "kept_when_steady",
+    "explanation": "Mean rate of the last tenth of the time divided by that of the first tenth.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "thermal.<step>.throttle_s",
+    "label": "First throttling",
+    "unit": "s",
+    "better": "higher",
+    "scaling": "lost",
+    "explanation": "Seconds until the rate first falls by a tenth in a warm drive that does not warm further. Unknown if it never does, or without a temperature.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "thermal.<step>.temperature_c_max",
+    "label": "Highest temperature",
+    "unit": "celsius",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Of the model each second, or of the drive's own report every 10 s.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "thermal.<step>.power_w_mean",
+    "label": "Power, mean",
+    "unit": "w",
+    "better": "lower",
+    "scaling": "kept_when_steady",
+    "explanation": "Mean power over the work.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "thermal.<step>.energy_j_per_gb",
+    "label": "Energy for each GB",
+    "unit": "j_per_gb",
+    "better": "lower",
+    "scaling": "kept_when_steady",
+    "explanation": "Energy for 10^9 bytes written. It compares drives of different speed.",
     "chapter": "By test and step",
     "in_summary": false
   },

@@ -294,6 +294,13 @@ export const TESTS = [
     ]
   },
   {
+    "name": "idle",
+    "heading": "Idle time",
+    "question": "what does a pause give back, and how long does the drive take to wake up?",
+    "chapter": "Sustained writes",
+    "charts": []
+  },
+  {
     "name": "retention",
     "heading": "Old data",
     "question": "how fast is data read that was written months ago?",
@@ -312,9 +319,23 @@ export const TESTS = [
     ]
   },
   {
+    "name": "thermal",
+    "heading": "Heat",
+    "question": "does the drive keep its rate when it is warm?",
+    "chapter": "Energy",
+    "charts": []
+  },
+  {
     "name": "heavy",
     "heading": "Storage bench 2011, heavy",
     "question": "how long does it keep a demanding user waiting (2011)?",
+    "chapter": "Storage bench",
+    "charts": []
+  },
+  {
+    "name": "heavy-full",
+    "heading": "Storage bench 2011, heavy, full drive",
+    "question": "how long does it keep a demanding user waiting when it is full (2011)?",
     "chapter": "Storage bench",
     "charts": []
   },
@@ -326,9 +347,23 @@ export const TESTS = [
     "charts": []
   },
   {
+    "name": "light-full",
+    "heading": "Storage bench 2011, light, full drive",
+    "question": "how long does it keep an ordinary user waiting when it is full (2011)?",
+    "chapter": "Storage bench",
+    "charts": []
+  },
+  {
     "name": "destroyer",
     "heading": "Storage bench 2013, the Destroyer",
     "question": "does it stay quick through 2.4 TB of work of six kinds, some of them at once (2013)?",
+    "chapter": "Storage bench",
+    "charts": []
+  },
+  {
+    "name": "destroyer-full",
+    "heading": "Storage bench 2013, the Destroyer, full drive",
+    "question": "does it stay quick through 2.4 TB of work of six kinds when it is full (2013)?",
     "chapter": "Storage bench",
     "charts": []
   },

@@ -53,6 +53,9 @@ pub fn figure(value: f64, unit: Unit) -> String {
         Unit::Bytes => bytes(value as u64),
         Unit::W => format!("{value:.3} W"),
         Unit::JPerGb => format!("{value:.1} J/GB"),
+        Unit::IopsPerW => format!("{} IOPS/W", count(value)),
+        Unit::MbPerSPerW => format!("{value:.1} MB/s/W"),
+        Unit::Celsius => format!("{value:.0} degrees C"),
         Unit::Count => count(value),
     }
 }

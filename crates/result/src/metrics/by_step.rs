@@ -3,10 +3,12 @@
 use super::metric::Better::{Higher, Lower};
 use super::metric::Row;
 use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
-use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, Ratio, S, Share, W};
+use super::metric::Unit::{
+    Bytes, Celsius, Count, Iops, IopsPerW, JPerGb, MbPerS, MbPerSPerW, Min, Ns, Ratio, S, Share, W,
+};
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 35] = [
+pub(super) const STEPS: [Row; 44] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -55,6 +57,23 @@ pub(super) const STEPS: [Row; 35] = [
         KeptWhenSteady,
         "Bytes moved in the step divided by its length; of `pts-xsr`, the mean of the last five \
          steps of the group.",
+    ),
+    (
+        "<test>.<step>.iops_per_w",
+        "IOPS for each watt",
+        IopsPerW,
+        Some(Higher),
+        KeptWhenSteady,
+        "IOPS of the step divided by the mean power in it. Missing without a meter or a model of power.",
+    ),
+    (
+        "<test>.<step>.mb_per_s_per_w",
+        "Data rate for each watt",
+        MbPerSPerW,
+        Some(Higher),
+        KeptWhenSteady,
+        "Data rate of the step divided by the mean power in it. Missing without a meter or a model of \
+         power.",
     ),
     (
         "<test>.<step>.mb_per_s_min",
@@ -121,6 +140,65 @@ pub(super) const STEPS: [Row; 35] = [
         Lost,
         "Of the difference between the rate before the first fall and that of the last tenth, the \
          share that the burst after the pause has again. Unknown if the rate did not fall.",
+    ),
+    (
+        "idle.<step>.regained_share",
+        "Regained after a pause",
+        Share,
+        Some(Higher),
+        Lost,
+        "Of the difference between the rate after a fill and that after torture, the share that random \
+         writes have again after the pause. Unknown if torture took less than a tenth.",
+    ),
+    (
+        "idle.<step>.wake_ns",
+        "Time to wake up",
+        Ns,
+        Some(Lower),
+        Kept,
+        "Median read after a rest of this length, minus that of the drive that is kept awake. Unknown \
+         where nothing can keep it awake.",
+    ),
+    (
+        "thermal.<step>.kept_share",
+        "Rate kept at the end",
+        Share,
+        Some(Higher),
+        KeptWhenSteady,
+        "Mean rate of the last tenth of the time divided by that of the first tenth.",
+    ),
+    (
+        "thermal.<step>.throttle_s",
+        "First throttling",
+        S,
+        Some(Higher),
+        Lost,
+        "Seconds until the rate first falls by a tenth in a warm drive that does not warm further. \
+         Unknown if it never does, or without a temperature.",
+    ),
+    (
+        "thermal.<step>.temperature_c_max",
+        "Highest temperature",
+        Celsius,
+        Some(Lower),
+        Lost,
+        "Of the model each second, or of the drive's own report every 10 s.",
+    ),
+    (
+        "thermal.<step>.power_w_mean",
+        "Power, mean",
+        W,
+        Some(Lower),
+        KeptWhenSteady,
+        "Mean power over the work.",
+    ),
+    (
+        "thermal.<step>.energy_j_per_gb",
+        "Energy for each GB",
+        JPerGb,
+        Some(Lower),
+        KeptWhenSteady,
+        "Energy for 10^9 bytes written. It compares drives of different speed.",
     ),
     (
         "power.<step>.power_w_mean",

@@ -28,6 +28,12 @@ pub enum Unit {
     W,
     /// Joules for 10^9 bytes.
     JPerGb,
+    /// Commands per second for each watt.
+    IopsPerW,
+    /// Decimal megabytes per second for each watt.
+    MbPerSPerW,
+    /// Degrees Celsius.
+    Celsius,
     /// A whole number of things.
     Count,
 }
@@ -47,6 +53,9 @@ impl Unit {
             Self::Bytes => "bytes",
             Self::W => "W",
             Self::JPerGb => "J/GB",
+            Self::IopsPerW => "IOPS/W",
+            Self::MbPerSPerW => "MB/s/W",
+            Self::Celsius => "degrees C",
             Self::Count => "count",
         }
     }

@@ -272,7 +272,15 @@ pub(super) const REPLAY_BY_KIND: [Row; 3] = [
     ),
 ];
 
-pub(super) const REPLAY: [Row; 3] = [
+pub(super) const REPLAY: [Row; 4] = [
+    (
+        "completion_time_s",
+        "Time to complete",
+        S,
+        Some(Lower),
+        Lost,
+        "Time from the begin of the replay to its end, with the pauses that its idle policy keeps.",
+    ),
     (
         "queue_depth_mean",
         "Queue depth, mean",

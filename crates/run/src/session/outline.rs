@@ -62,6 +62,8 @@ fn second(name: &str) -> (Phase, PhaseRows) {
         duration_ns: phase.duration_ns,
         ios: [0, phase.ios, 0, 0],
         bytes: [0, BYTES, 0, 0],
+        power_uw_mean: Some(1_000_000),
+        power_uw_max: Some(1_000_000),
         ..SecondRow::default()
     };
     (phase, PhaseRows { seconds: vec![row], latencies: Vec::new() })

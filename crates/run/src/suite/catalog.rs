@@ -4,6 +4,7 @@ use crate::suite::Definition;
 
 pub(crate) mod energy {
     pub(crate) mod power;
+    pub(crate) mod thermal;
 }
 
 pub(crate) mod pts {
@@ -44,22 +45,27 @@ pub(crate) mod steady_state {
 
 pub(crate) mod storage_bench {
     pub(crate) mod destroyer;
+    pub(crate) mod destroyer_full;
     pub(crate) mod heavy;
+    pub(crate) mod heavy_full;
     pub(crate) mod light;
+    pub(crate) mod light_full;
     pub(crate) mod replay;
     pub(crate) mod workload;
 }
 
 pub(crate) mod sustained {
     pub(crate) mod full_write;
+    pub(crate) mod idle;
     pub(crate) mod pslc;
     pub(crate) mod recovery;
     pub(crate) mod retention;
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 34] = [
+pub(super) const DEFINITIONS: [&Definition; 39] = [
     &energy::power::DEFINITION,
+    &energy::thermal::DEFINITION,
     &pts::composite::DEFINITION,
     &pts::cross_stimulus::DEFINITION,
     &pts::demand::DEFINITION,
@@ -85,11 +91,15 @@ pub(super) const DEFINITIONS: [&Definition; 34] = [
     &steady_state::trim::DEFINITION,
     &steady_state::waf::DEFINITION,
     &storage_bench::destroyer::DEFINITION,
+    &storage_bench::destroyer_full::DEFINITION,
     &storage_bench::heavy::DEFINITION,
+    &storage_bench::heavy_full::DEFINITION,
     &storage_bench::light::DEFINITION,
+    &storage_bench::light_full::DEFINITION,
     &storage_bench::replay::DEFINITION,
     &storage_bench::workload::DEFINITION,
     &sustained::full_write::DEFINITION,
+    &sustained::idle::DEFINITION,
     &sustained::pslc::DEFINITION,
     &sustained::recovery::DEFINITION,
     &sustained::retention::DEFINITION,

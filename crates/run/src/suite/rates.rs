@@ -8,11 +8,12 @@ use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::findings::subject;
 use result::stats::latency;
 use result::stats::mixture::{Mixture, Rate};
+use result::stats::power::drawn;
 
 use super::{Figures, Measurements, Part};
 
-/// `<test>.<step>.mb_per_s` and `.iops`, marked if they mix two regimes; null for an incomplete
-/// step.
+/// `<test>.<step>.mb_per_s` and `.iops`, marked if they mix two regimes, and each divided by the mean
+/// power where that is known; null for an incomplete step.
 pub(crate) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     let rates = [
         ("mb_per_s", Rate::MbPerS, part.and_then(|part| part.mb_per_s())),
@@ -23,6 +24,10 @@ pub(crate) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>
         let mixture = part.and_then(|part| Mixture::of(&part.rows.seconds, rate));
         figures.marks.extend(mixture.map(|mixture| mixture.mark(&metric, rate)));
         figures.metrics.insert(metric, value);
+        let power =
+            part.and_then(|part| drawn(&part.rows.seconds)).filter(|power| power.mean_w > 0.0);
+        let per_w = power.zip(value).map(|(power, value)| value / power.mean_w);
+        figures.metrics.extend(per_w.map(|ratio| (format!("{name}.{end}_per_w"), Some(ratio))));
     }
 }
 

@@ -2,12 +2,14 @@
 //! Bench 2011), `destroyer` (AnandTech Storage Bench 2013), and `replay` for any trace.
 //!
 //! The original traces were never published; these are synthesised to equal their published
-//! statistics, and every result says so. Method: purge; fill the span, so that every read finds
-//! data; replay in the closed form ([`crate::replay`]). The figures are those of the reviews:
-//! average data rate over busy time (2011), average service time (2013), each for all, reads and
-//! writes; further percentiles, the depth of the replay, lateness, and a table of the scenario's
-//! groups. The idle policy is a part of every result, because it changes the rank of drives that
-//! clean up when idle.
+//! statistics, and every result says so. Method: purge; fill the LBAs that the trace uses, or the
+//! whole span, so that every read finds data; replay in the closed form ([`crate::replay`]). Nobody
+//! published the state of the drive, so each bench is a test on a fresh drive, which holds the data
+//! of the trace alone, and one on a full drive. The figures are those of the reviews: average data
+//! rate over busy time (2011), average service time (2013), each for all, reads and writes; the time
+//! from the begin to the end, further percentiles, the depth of the replay, lateness, and a table of
+//! the scenario's groups. The idle policy is a part of every result, because it changes the rank of
+//! drives that clean up when idle.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +21,7 @@ use result::stats::notice::Notice;
 use serde_json::Value;
 
 use super::amplification;
-use super::keys::{Entry, Key, Plain, Reading, settings};
+use super::keys::{Entry, Key, Plain, Reading, entry, settings};
 use super::measured::Part;
 use super::{
     Action, Conditions, Figures, Keys, Measurements, Notes, PhaseSpec, Site, Step, TestSettings,
@@ -39,8 +41,17 @@ const RECORDED: &str = "recorded";
 /// The depth of the benches, and the least one of other replays: a trace may not know its depths.
 const QUEUE_DEPTH: u32 = 32;
 
-/// The parameters of a test, which differ in the trace and the default of the depth alone.
-pub(crate) const fn params(trace: &'static str, depth: &'static str) -> [Param; 11] {
+/// The text of [`Fill::Trace`]: the default of a bench on a fresh drive.
+pub(crate) const FRESH: &str = "trace";
+/// The text of [`Fill::Span`]: the default of a bench on a full drive.
+pub(crate) const FULL: &str = "true";
+
+/// The parameters of a test, which differ in the defaults of trace, depth and fill alone.
+pub(crate) const fn params(
+    trace: &'static str,
+    depth: &'static str,
+    fill: &'static str,
+) -> [Param; 11] {
     let mut params = [Param::new("", "", ""); 11];
     params.copy_from_slice(Settings::PARAMS);
     let mut at = 0;
@@ -48,6 +59,7 @@ pub(crate) const fn params(trace: &'static str, depth: &'static str) -> [Param; 
         match params[at].name.as_bytes() {
             b"trace" => params[at].default = trace,
             b"queue_depth_max" => params[at].default = depth,
+            b"fill" => params[at].default = fill,
             _ => {}
         }
         at += 1;
@@ -88,13 +100,59 @@ settings! {
             "true",
             "bring the target to its fresh state first",
         );
-        fill: Plain<bool> = Param::new("fill", "true", "write the whole span first");
+        fill: Fill = Param::new(
+            "fill",
+            FULL,
+            "write first: trace, the LBAs that the trace uses; true, the whole span; or false",
+        );
+    }
+}
+
+/// The part of the span that is written before the replay.
+pub(crate) enum Fill {
+    /// The LBAs that the trace uses; all of the span if their end is unknown.
+    Trace,
+    /// The whole span.
+    Span,
+    /// Nothing: reads of LBAs that the trace did not write find no data.
+    Nothing,
+}
+
+impl Key for Fill {
+    type Value = Self;
+
+    fn read(Reading { name, params, .. }: Reading<'_>) -> Result<Self, RunError> {
+        match params.text(name).as_str() {
+            FRESH => Ok(Self::Trace),
+            FULL => Ok(Self::Span),
+            "false" => Ok(Self::Nothing),
+            other => {
+                let wanted = format!("`--set {name}={other}` must be {FRESH}, {FULL} or false");
+                Err(RunError::Usage(wanted))
+            }
+        }
+    }
+}
+
+entry! {
+    Fill: |value| value.text(),
+}
+
+impl Fill {
+    const fn text(&self) -> &'static str {
+        match self {
+            Self::Trace => FRESH,
+            Self::Span => FULL,
+            Self::Nothing => "false",
+        }
     }
 }
 
 /// A replay, with the texts of its keys.
 pub(crate) struct Replay {
     spec: ReplaySpec,
+    /// Bytes from LBA 0 to the last one that the trace uses on the target, at most the span.
+    reach_bytes: u64,
     /// Origin and source of the trace.
     origin: (Origin, String),
     /// Requested part of the totals of a synthesised trace.
@@ -117,8 +175,13 @@ impl Key for Replay {
         if params.get("trim")? && !spec.keep_trim {
             notes.push("the target cannot deallocate: deallocations are left out".to_owned());
         }
+        let end = info.span_bytes.filter(|_| !matches!(spec.mapping, Mapping::Offset(_)));
+        let reach = end.map_or(spec.span_bytes, |end| {
+            end.next_multiple_of(steps::LINEAR_BLOCK_BYTES.into()).min(spec.span_bytes)
+        });
         Ok(Self {
             spec,
+            reach_bytes: reach,
             origin: (info.origin, info.source),
             part: params.text("part"),
             idle: params.text("idle"),
@@ -130,7 +193,7 @@ impl Key for Replay {
 
 impl Entry for Replay {
     fn entries(&self, _: &str) -> Vec<(String, Value)> {
-        let Self { spec, origin: (origin, source), part, idle, form, mapping } = self;
+        let Self { spec, origin: (origin, source), part, idle, form, mapping, .. } = self;
         steps::entries([
             ("trace", spec.trace.clone().into()),
             ("part", part.clone().into()),
@@ -149,8 +212,9 @@ impl Entry for Replay {
 
 impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
-        let own = [("idle time", &self.replay.idle), ("part", &self.replay.part)];
-        own.into_iter().map(|(label, text)| (label.to_owned(), text.clone())).collect()
+        let Replay { idle, part, .. } = &self.replay;
+        let own = [("idle time", &**idle), ("part", part), ("fill", self.fill.text())];
+        own.into_iter().map(|(label, text)| (label.to_owned(), text.to_owned())).collect()
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
@@ -159,7 +223,12 @@ impl TestSettings for Settings {
         let action = Action::Replay(spec.clone());
         let replay = PhaseSpec { name: REPLAY.to_owned(), what, action };
         let purge = self.purge.then(steps::purge);
-        let fill = self.fill.then(|| site.fill("fill", site.span_bytes));
+        let bytes = match self.fill {
+            Fill::Trace => Some(self.replay.reach_bytes),
+            Fill::Span => Some(site.span_bytes),
+            Fill::Nothing => None,
+        };
+        let fill = bytes.map(|bytes| site.fill("fill", bytes));
         steps::once(purge.into_iter().chain(fill).chain([replay]))
     }
 
@@ -343,6 +412,8 @@ fn metrics(part: Part<'_>, meter: &Meter) -> Figures {
     // The pace of a trace is not that of the drive, but its waits are.
     let waits = Notice::of(part.rows, true).metrics().into_iter().take(2);
     metrics.extend(waits.map(|(name, value)| (name.to_owned(), value)));
+    let completion_s = part.phase.duration_ns as f64 / 1e9;
+    metrics.insert("completion_time_s".to_owned(), Some(completion_s));
     metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
     metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
     metrics.insert("address_folded_share".to_owned(), meter.folded_share());

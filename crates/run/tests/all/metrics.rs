@@ -19,7 +19,9 @@ use crate::common::simulated;
 fn settings(test: Test) -> &'static str {
     match test.name() {
         "trim" => "data=both idle=10m",
-        "heavy" | "light" | "destroyer" => "part=1/5000",
+        "heavy" | "heavy-full" | "light" | "light-full" | "destroyer" | "destroyer-full" => {
+            "part=1/5000"
+        }
         "replay" => "trace=synth:light-2011?scale=1/5000",
         "workload" => "workload=oltp",
         _ => "",

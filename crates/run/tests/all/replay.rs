@@ -276,6 +276,22 @@ fn slips_are_named_before_anything_is_touched() {
     assert!(message(&[("trace", "/x"), ("part", "1/2")]).contains("is for synthesised traces"));
 }
 
+/// A bench on a fresh drive finds data in every LBA that it reads, and leaves the rest of the drive free.
+#[test]
+fn a_bench_on_a_fresh_drive_writes_what_its_trace_uses_and_no_more() {
+    let filled = |test: &str| {
+        let library = tempfile::tempdir().unwrap();
+        let target = simulated("ocz-vertex-3-240gb", &[]);
+        let request = request(library.path(), test.parse().unwrap(), &[("part", "1/5000")]);
+        let plan = run::session::plan(&request, &target.identity(), &target.limits()).unwrap();
+        let mut steps = plan.procedure.steps.iter().flat_map(run::suite::Step::phases);
+        let fill = steps.find(|phase| phase.name == "fill").unwrap();
+        fill.what.clone()
+    };
+    assert!(filled("heavy").contains("within 80.0 GB"), "{}", filled("heavy"));
+    assert!(filled("heavy-full").contains("within 240"), "{}", filled("heavy-full"));
+}
+
 /// The storage benches on a small simulated drive: their published depths are reached, and all figures are there.
 #[test]
 fn the_storage_benches_reach_their_depths_and_report_all_figures() {

@@ -26,6 +26,9 @@ const UNITS: Record<Figure["unit"], string> = {
   bytes: "bytes",
   w: "power",
   j_per_gb: "J/GB",
+  iops_per_w: "IOPS/W",
+  mb_per_s_per_w: "MB/s/W",
+  celsius: "°C",
   count: "count",
 };
 

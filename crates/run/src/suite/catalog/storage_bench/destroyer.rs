@@ -5,7 +5,8 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition, ReviewEntry};
 
-const PARAMS: [Param; 11] = storage_bench::params("synth:destroyer-2013", "32");
+const PARAMS: [Param; 11] =
+    storage_bench::params("synth:destroyer-2013", "32", storage_bench::FRESH);
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -15,5 +16,5 @@ pub(crate) const DEFINITION: Definition = Definition {
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
     reviews: &[ReviewEntry::FULL],
-    ..Definition::of::<Settings>(Chapter::StorageBench, 3)
+    ..Definition::of::<Settings>(Chapter::StorageBench, 5)
 };

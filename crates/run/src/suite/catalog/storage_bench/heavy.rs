@@ -5,7 +5,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition, ReviewEntry};
 
-const PARAMS: [Param; 11] = storage_bench::params("synth:heavy-2011", "32");
+const PARAMS: [Param; 11] = storage_bench::params("synth:heavy-2011", "32", storage_bench::FRESH);
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {

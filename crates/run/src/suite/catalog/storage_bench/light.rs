@@ -5,7 +5,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition, ReviewEntry};
 
-const PARAMS: [Param; 11] = storage_bench::params("synth:light-2011", "32");
+const PARAMS: [Param; 11] = storage_bench::params("synth:light-2011", "32", storage_bench::FRESH);
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -15,5 +15,5 @@ pub(crate) const DEFINITION: Definition = Definition {
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("part=1/50")],
-    ..Definition::of::<Settings>(Chapter::StorageBench, 2)
+    ..Definition::of::<Settings>(Chapter::StorageBench, 3)
 };

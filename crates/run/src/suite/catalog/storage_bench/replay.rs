@@ -4,7 +4,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition};
 
-const PARAMS: [Param; 11] = storage_bench::params("", "recorded");
+const PARAMS: [Param; 11] = storage_bench::params("", "recorded", storage_bench::FULL);
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -13,5 +13,5 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "how does it do the work of this trace?",
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
-    ..Definition::of::<Settings>(Chapter::StorageBench, 4)
+    ..Definition::of::<Settings>(Chapter::StorageBench, 7)
 };

@@ -31,7 +31,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     heading: "Workload",
     question: "how does it do the work of these jobs?",
     closed_loop: Some("its jobs have rates of their own"),
-    ..Definition::of::<Settings>(Chapter::StorageBench, 5)
+    ..Definition::of::<Settings>(Chapter::StorageBench, 8)
 };
 
 /// Name of the measured phase.

@@ -1,0 +1,19 @@
+//! Storage Bench 2011, Light: an ordinary user, on a full drive. Method and interpretation:
+//! [`crate::suite::storage_bench`].
+
+use crate::params::Param;
+use crate::suite::storage_bench::{self, Settings};
+use crate::suite::{Chapter, Definition, ReviewEntry};
+
+const PARAMS: [Param; 11] = storage_bench::params("synth:light-2011", "32", storage_bench::FULL);
+
+/// The test.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "light-full",
+    heading: "Storage bench 2011, light, full drive",
+    question: "how long does it keep an ordinary user waiting when it is full (2011)?",
+    params: &PARAMS,
+    closed_loop: Some(storage_bench::OWN_TIMES),
+    reviews: &[ReviewEntry::FULL],
+    ..Definition::of::<Settings>(Chapter::StorageBench, 4)
+};
