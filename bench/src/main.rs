@@ -3,6 +3,7 @@
 
 mod engine;
 mod expose;
+mod figures;
 mod ios;
 mod page;
 mod recipes;

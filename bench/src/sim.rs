@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
+use super::figures;
 use super::scratch::ScratchDir;
 use xtask::log::Log;
 use xtask::proc;
@@ -26,6 +27,9 @@ pub(crate) struct SimArgs {
     /// Count instructions, and write them into bench/baseline.csv
     #[arg(long, conflicts_with = "compare")]
     accept: bool,
+    /// Write the processor times into docs/benchmarks.md, too
+    #[arg(long, conflicts_with_all = ["compare", "accept"])]
+    write: bool,
 }
 
 const BASELINE: &str = "bench/baseline.csv";
@@ -34,6 +38,7 @@ const ACCEPT: &str = "cargo xtask bench sim --accept";
 const MOST_PERCENT: f64 = 103.0;
 /// The thread of the first run: the program itself is 1.
 const FIRST_THREAD: usize = 2;
+const LOADS: [&str; 5] = ["fill", "write", "mixed", "read-qd1", "read-sequential"];
 const LOG: Log = Log::stderr("bench");
 
 /// Instructions of a command, by model and load.
@@ -42,7 +47,14 @@ type Costs = BTreeMap<(String, String), f64>;
 /// Measures and returns the JSON document, or the table of instructions.
 pub(crate) fn run(workspace: &Workspace, args: &SimArgs) -> Result<String> {
     if !args.compare && !args.accept {
-        return super::example(workspace, "bench_sim", false);
+        let document = super::example(workspace, "bench_sim", false)?;
+        if args.write {
+            let note = "One run of each load, and the median of its four fills.";
+            let times = times(&serde_json::from_str(&document)?)
+                .context("the document is not of a whole call")?;
+            figures::write(workspace, "sim", note, &times)?;
+        }
+        return Ok(document);
     }
     let compiler = proc::capture(Command::new("rustc").arg("--version"))?;
     let now = table(compiler.trim(), &counted(workspace)?);
@@ -111,6 +123,36 @@ fn costs(document: &Value, by_thread: &BTreeMap<usize, f64>) -> Option<Costs> {
         costs.insert((model.to_owned(), load.to_owned()), cost);
     }
     Some(costs)
+}
+
+/// Nanoseconds of processor time a command by load and the peak of the memory, a row for each
+/// model; `None` if a figure is missing.
+fn times(document: &Value) -> Option<figures::Table> {
+    let mut costs: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+    let mut memory: BTreeMap<&str, f64> = BTreeMap::new();
+    for cell in document["cells"].as_array()? {
+        let (model, load) = (cell["model"].as_str()?, cell["load"].as_str()?);
+        let peak = memory.entry(model).or_default();
+        *peak = peak.max(cell["memory_bytes"].as_f64()?);
+        for phase in cell["phases"].as_array()? {
+            let load = if phase["name"] == "fill" { "fill" } else { load };
+            let cost = phase["processor_ns"].as_f64()? / phase["ios"].as_f64()?;
+            costs.entry((model, load)).or_default().push(cost);
+        }
+    }
+    let mut rows = Vec::new();
+    for (model, bytes) in memory {
+        let mut row = vec![model.to_owned()];
+        for load in LOADS {
+            let of_load = costs.get_mut(&(model, load))?;
+            of_load.sort_by(f64::total_cmp);
+            row.push(figures::three(of_load[of_load.len() / 2]));
+        }
+        row.push(figures::three(bytes / 1e9));
+        rows.push(row);
+    }
+    let head = ["ns of processor time a command"].into_iter().chain(LOADS).chain(["memory, GB"]);
+    Some(figures::Table { head: head.collect(), rows })
 }
 
 fn table(compiler: &str, costs: &Costs) -> String {
