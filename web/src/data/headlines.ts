@@ -29,7 +29,7 @@ export const GROUPS: readonly HeadlineGroup[] = [
     name: "Pace",
     headlines: [
       line("consistency", "iops_steady_mean", "Steady IOPS", "Steady pace"),
-      line("consistency", "iops_steady_cv", "Even\u00adness", "Variation of the seconds"),
+      line("consistency", "iops_steady_jitter_share", "Even\u00adness", "Jitter from second to second"),
       line("consistency", "latency_ns_max", "Longest wait", "Longest wait"),
       line("trim", "trim.after_trim_share", "After TRIM", "Speed after TRIM, share of fresh"),
     ],

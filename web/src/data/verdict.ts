@@ -69,7 +69,9 @@ function placed(told: Told): Part[] {
 
 function pace(product: Product, rank: Rank): Sentence | null {
   const told = (metric: string) => Told.of(product, rank("consistency", metric));
-  const [steady, even, longest] = ["iops_steady_mean", "iops_steady_cv", "latency_ns_max"].map(told);
+  const [steady, even, longest] = ["iops_steady_mean", "iops_steady_jitter_share", "latency_ns_max"].map(
+    told,
+  );
   if (!steady) return unsteady(product, rank);
   const parts: Sentence = [
     product.plain,
@@ -78,7 +80,7 @@ function pace(product: Product, rank: Rank): Sentence | null {
     " of random writes",
   ];
   parts.push(...placed(steady));
-  if (even) parts.push("; its seconds vary by ", even.link(), ...placed(even));
+  if (even) parts.push("; from one second to the next it varies by ", even.link(), ...placed(even));
   if (longest)
     parts.push(even ? " and its" : "; its", " longest wait is ", longest.link(), ...placed(longest));
   return [...parts, "."];

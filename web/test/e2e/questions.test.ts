@@ -43,8 +43,8 @@ const ANSWERS: Record<string, () => Promise<void>> = {
     expect(await firstByHead("consistency.iops_steady_mean")).toBe(wanted);
   },
   "Which drive is most even?": async () => {
-    expect(await firstByHead("consistency.iops_steady_cv")).toBe(
-      best("consistency", "iops_steady_cv", "lower"),
+    expect(await firstByHead("consistency.iops_steady_jitter_share")).toBe(
+      best("consistency", "iops_steady_jitter_share", "lower"),
     );
   },
   "How much does spare area help this drive?": async () => {

@@ -240,7 +240,7 @@ fn print(args: &SpareArgs, search: &Search, inspected: &Inspected, advice: &Advi
     match args.common.format {
         Format::Json => data!("{}", document(args, search, inspected, advice)),
         Format::Text => {
-            print_tries(search, advice);
+            print_tries(search, inspected, advice);
             match answer {
                 Some(answer) => print_answer(search, inspected, answer),
                 None => data!("{}", refusal(search, &advice.tried[advice.best])),
@@ -271,25 +271,40 @@ fn figure(search: &Search, value: f64) -> String {
     }
 }
 
-fn print_tries(search: &Search, advice: &Advice) {
-    let mut rows = vec![
-        ["spare", "bytes used", search.floor().metric(), "WAF", "holds"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
+/// The price of a usable GB at this span, of the drive at full size, in the currency of its price;
+/// `None` if nobody knows the price.
+fn price_per_gb(inspected: &Inspected, span_bytes: u64) -> Option<(f64, &str)> {
+    let identity = &inspected.identity;
+    let price = identity.facts.price.as_ref()?;
+    let scale = identity.scale().map_or(1.0, |scale| scale.as_f64());
+    let usable_gb = span_bytes as f64 / scale / 1e9;
+    Some((price.amount_cents as f64 / 100.0 / usable_gb, &price.currency))
+}
+
+fn print_tries(search: &Search, inspected: &Inspected, advice: &Advice) {
+    let has_price = inspected.identity.facts.price.is_some();
+    let mut head = vec!["spare", "bytes used", search.floor().metric(), "WAF", "holds"];
+    head.extend(has_price.then_some("per usable GB"));
+    let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     let mut tried: Vec<_> = advice.tried.iter().collect();
     tried.sort_by_key(|tried| std::cmp::Reverse(tried.at.span_bytes));
     rows.extend(tried.into_iter().map(|tried| {
         let waf = tried.run.metrics.get("waf_steady").copied().flatten();
-        vec![
+        let price = price_per_gb(inspected, tried.at.span_bytes);
+        let mut row = vec![
             format!("{:.1}%", 100.0 * tried.at.spare_share),
             bytes(tried.at.span_bytes),
             figure(search, tried.figure),
             waf.map_or_else(|| "-".to_owned(), |waf| format!("{waf:.2}")),
             if tried.holds { "yes" } else { "no" }.to_owned(),
-        ]
+        ];
+        row.extend(price.map(|(amount, currency)| format!("{amount:.2} {currency}")));
+        row
     }));
     table::print(&rows);
+    if let Some(price) = &inspected.identity.facts.price {
+        data!("  price of {}, {}", price.date, price.from);
+    }
 }
 
 fn print_answer(search: &Search, inspected: &Inspected, answer: &SearchStep) {
@@ -358,6 +373,7 @@ fn document(
             "span_bytes": tried.at.span_bytes, "spare_share": tried.at.spare_share,
             "figure": tried.figure, "holds": tried.holds, "run_id": tried.run.run_id,
             "waf_steady": tried.run.metrics.get("waf_steady"),
+            "price_per_gb": price_per_gb(inspected, tried.at.span_bytes).map(|(amount, _)| amount),
         })
     };
     let answer = advice.answer.map(|position| {
@@ -374,6 +390,7 @@ fn document(
     serde_json::json!({
         "target": identity.spec, "simulated": identity.kind.is_simulated(),
         "holds": search.floor().in_words(), "metric": search.floor().metric(),
+        "currency": identity.facts.price.as_ref().map(|price| &price.currency),
         "base": search.base, "base_bytes": search.base_bytes, "answer": answer,
         "best": of_try(&advice.tried[advice.best]),
         "tries": advice.tried.iter().map(of_try).collect::<Vec<_>>(),

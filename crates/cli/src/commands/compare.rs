@@ -10,6 +10,7 @@ use result::compare::{
     THRESHOLD, compare, left_out,
 };
 use result::metrics::{Unit, find};
+use result::report::build;
 use result::schema::Run;
 use result::stats::words::percent;
 use result::store::{self, RunDir, StoreError, nearest, resolve_run};
@@ -18,6 +19,9 @@ use run::RunError;
 use crate::args::heading;
 use crate::args::{Format, PlaceArgs, whole};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
+use crate::inputs::Inputs;
+use crate::page::words;
+use crate::page::{load_page, write_page};
 use crate::summary::graphed_iops;
 use crate::ui::out::data;
 use crate::ui::plot::{Bar, print_bars, print_scatter};
@@ -27,6 +31,7 @@ const EXAMPLES: &str = "\
 Examples:
   ssdlab compare label:before label:after  # is it worse, beyond noise?
   ssdlab compare baseline-runs latest --threshold 5% --metric iops_steady_mean
+  ssdlab compare label:1.0 label:1.1 --across firmware --page firmware.html
   ssdlab compare label:a label:b --format json";
 
 /// Arguments of `compare`.
@@ -57,6 +62,9 @@ pub struct CompareArgs {
     /// Seed of the intervals
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
+    /// Also write one page with the runs of both sides, as `ssdlab report` does
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    pub page: Option<PathBuf>,
     #[command(flatten)]
     pub place: PlaceArgs,
 }
@@ -76,6 +84,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
         seed: args.seed,
         across: args.across,
     };
+    let inputs = Inputs::default().library(&args.place.library);
+    let inputs = inputs.runs(a.iter().chain(&b).map(RunDir::path));
+    if let Some(page) = &args.page {
+        inputs.require_other(page, "--page")?;
+    }
     let runs = |side: &[RunDir]| side.iter().map(RunDir::run).cloned().collect::<Vec<Run>>();
     let (runs_a, runs_b) = (runs(&a), runs(&b));
     let (runs_a, runs_b): (Vec<&Run>, Vec<&Run>) =
@@ -83,6 +96,12 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
     let compared =
         compare(&runs_a, &runs_b, &question).map_err(|error| RunError::Usage(error.to_string()))?;
     let others = left_out(&runs_a, &runs_b, &question);
+    if let Some(path) = &args.page {
+        let runs: Vec<RunDir> = a.iter().chain(&b).cloned().collect();
+        let mut report = build(&format!("{} against {}", args.a, args.b), &runs)?;
+        words::add_of_runs(&mut report, &runs)?;
+        write_page(path, &inputs, &load_page(None)?, &report)?;
+    }
     let is_regression = compared.iter().any(Comparison::is_regression);
     match args.place.format {
         Format::Json => data!(
