@@ -68,7 +68,7 @@ const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
 
 /// Modules of xtask/tests/integration with a step of their own; the step `integration` runs all others.
 const DEVICES: &[&str] =
-    &["devices::", "full_disk::", "hostile::", "recording::", "stall::", "trim::"];
+    &["devices::", "full_disk::", "hostile::", "parallel::", "recording::", "stall::", "trim::"];
 const AGREEMENT: &[&str] = &["agreement::", "import::"];
 const ACCEPTANCE: &[&str] = &["acceptance::"];
 const EXPOSED: &[&str] = &["exposed::"];

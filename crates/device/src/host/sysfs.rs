@@ -269,6 +269,21 @@ impl Device {
         names.into_iter().find(is_host).map(str::to_owned)
     }
 
+    /// The directory of its connection to the machine: its own one, or that of a controller for an NVMe namespace that
+    /// several controllers may have, which stands beside links to them.
+    pub(crate) fn connection(&self) -> PathBuf {
+        let is_controller = |entry: &PathBuf| {
+            let name = entry.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(|name| name.strip_prefix(NAMESPACE_PREFIX));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        let entries = self.dir.parent().and_then(|parent| fs::read_dir(parent).ok());
+        let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+        let first =
+            entries.filter(is_controller).min().and_then(|link| fs::canonicalize(link).ok());
+        first.unwrap_or_else(|| self.dir.clone())
+    }
+
     /// The other disks of the same controller; meant for NVMe, where they are its namespaces.
     pub(crate) fn siblings(&self, system: &System) -> Vec<Self> {
         let controller = |disk: &Self| fs::canonicalize(disk.dir.join("device")).ok();
