@@ -259,6 +259,18 @@ impl Device {
         links.filter(|link| link.join("ata_link").is_dir()).find_map(speed)
     }
 
+    /// The link power management of its SATA port, e.g. `med_power_with_dipm`, or `None` if it has none.
+    pub(crate) fn sata_link_power(&self, system: &System) -> Option<String> {
+        let host = system.sys.join("class/scsi_host").join(self.scsi_host()?);
+        non_empty(&fs::read_to_string(host.join("link_power_management_policy")).ok()?)
+    }
+
+    /// Whether the kernel may suspend the USB device (`auto`, `on`), or `None` if it is none.
+    pub(crate) fn usb_power(&self) -> Option<String> {
+        let device = self.dir.ancestors().find(|dir| dir.join("busnum").is_file())?;
+        non_empty(&fs::read_to_string(device.join("power/control")).ok()?)
+    }
+
     /// The SCSI host of the device, `host3`; of a SATA drive this is its port.
     pub(crate) fn scsi_host(&self) -> Option<String> {
         let names = self.dir.ancestors().filter_map(|dir| dir.file_name()?.to_str());

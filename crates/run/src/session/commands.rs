@@ -170,6 +170,7 @@ impl Session {
         let Phase { name, what, load, .. } = phase_record(spec, spec.what.clone(), start, start);
         let mut phase = Phase { name, what, load, ..recorder.record() };
         phase.complete = matches!(end, Ok(End::Complete));
+        self.workers_time = recorder.processor_time;
         let (busy_ns, unwritten_before) = (recorder.busy_ns, recorder.unwritten_before);
         let reads_of_zeros = recorder.reads_of_zeros;
         let (rows, length) = recorder.finish(target.now());
