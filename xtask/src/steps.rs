@@ -284,7 +284,12 @@ pub(crate) const STEPS: &[Step] = &[
         what: "does it refuse devices in use, and survive a full disk? (loop devices, tmpfs)",
         lane: Lane::Alone,
         after: &["program"],
-        needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
+        needs: &[
+            Need::Root,
+            Need::LoopDevices,
+            Need::Program("mkfs.ext4"),
+            Need::Program("taskset"),
+        ],
         run: |workspace, log| integration(workspace, log, DEVICES),
         ..STEP
     },

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::lab::{Answer, Lab, read_run};
+use crate::lab::{Answer, Lab, phase, read_run};
 use crate::loop_device::{LoopDevice, tool};
 
 /// A rate far below the limits of any machine: its figures do not depend on what else goes on.
@@ -144,6 +144,52 @@ fn the_plan_names_the_links_and_one_target_has_none() {
     let answer = plan(&[&one, "sim:ideal"], &["--format", "json"]);
     answer.must_exit_with(2);
     assert!(answer.stderr.contains("two real targets or more"), "{answer:#?}");
+}
+
+/// A spinning program leaves no idle time on the only processor that both may use.
+#[test]
+fn figures_of_a_full_processor_have_the_mark() {
+    let lab = Lab::new();
+    let [one, two] = pair(&lab, 64 << 20);
+    let status = fs::read_to_string("/proc/self/status").expect("it reads");
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let first = allowed.expect("a list").trim().split([',', '-']).next().expect("a processor");
+    let on_first = |program: &str| {
+        let mut command = Command::new("taskset");
+        command.args(["--cpu-list", first, program]);
+        command
+    };
+    let mut spinning =
+        on_first("sh").args(["-c", "while :; do :; done"]).spawn().expect("it starts");
+    let args = [
+        "corners",
+        "--set",
+        "time=2s",
+        "--set",
+        "random_span=32MiB",
+        "--set",
+        "sequential_time=1s",
+    ];
+    let plain = run(&lab, &[&one, &two], &args);
+    let mut command = on_first(plain.get_program().to_str().expect("UTF-8"));
+    let command = command.args(plain.get_args()).arg("--parallel").current_dir(lab.path("."));
+    let answer = Answer::of(command);
+    spinning.kill().expect("it spins");
+    spinning.wait().expect("it ends");
+    answer.must_exit_with(0);
+    for run in runs(&lab, &answer) {
+        let told = run["environment"]["processors"].as_str().expect("a condition");
+        assert_eq!(told, format!("{first}, shared with the others"));
+        let host = &phase(&run, "random_read")["host"];
+        assert!(
+            host["system_ns"].as_u64() > Some(0) && host["interrupts"].as_u64() > Some(0),
+            "{host}"
+        );
+        let marks = run["marks"].as_array().expect("marks");
+        let of_reads = |mark: &&Value| mark["metric"] == "corners.random_read.mb_per_s";
+        let mut kinds = marks.iter().filter(of_reads).map(|mark| &mark["kind"]);
+        assert!(kinds.any(|kind| kind == "host-limited"), "{marks:#?}");
+    }
 }
 
 /// A call on both devices, begun and on its way.
