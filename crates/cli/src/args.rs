@@ -133,7 +133,7 @@ pub struct ParallelArg {
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub struct JobsArg {
     /// Simulated drives at a time, within the available memory; default: one for each processor. It
-    /// changes no result. Real targets run one after the other, unless with --parallel
+    /// changes no result, and is not about real targets
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, 4096>, help_heading = heading::ENGINE)]
     pub jobs: Option<u32>,
 }

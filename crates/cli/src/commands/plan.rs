@@ -51,11 +51,13 @@ pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
         }
         Format::Json => {
             failures.iter().for_each(|failure| talk!("error: {}", failure.message));
-            let document = serde_json::json!({
+            let mut document = serde_json::json!({
                 "plans": documents, "totals": totals,
-                "shared_links": links.iter().map(link_document).collect::<Vec<_>>(),
                 "error": failures.first(), "errors": failures,
             });
+            if args.parallel.parallel {
+                document["shared_links"] = links.iter().map(link_document).collect();
+            }
             data!("{document}");
         }
     }

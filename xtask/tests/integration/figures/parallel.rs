@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::lab::{Answer, Lab, phase, read_run};
+use crate::lab::{Answer, Lab, PAGE, phase, read_run};
 use crate::loop_device::{LoopDevice, tool};
 
 /// A rate far below the limits of any machine: its figures do not depend on what else goes on.
@@ -144,6 +144,39 @@ fn the_plan_names_the_links_and_one_target_has_none() {
     let answer = plan(&[&one, "sim:ideal"], &["--format", "json"]);
     answer.must_exit_with(2);
     assert!(answer.stderr.contains("two real targets or more"), "{answer:#?}");
+}
+
+#[test]
+fn a_review_of_two_drives_is_one_page_and_names_what_they_share() {
+    let lab = Lab::new();
+    let [one, two] = pair(&lab, 64 << 20);
+    fs::write(lab.path("page.html"), PAGE).expect("room");
+    let mut command =
+        lab.command(&["review", "--quick", "--only", "corners,latency", "--parallel"]);
+    command.args(["--set", "corners.time=1s", "--set", "corners.sequential_time=1s"]);
+    command.args(["--set", "latency.time=1s", "--web", "page.html", "--format", "json"]);
+    for device in [&one, &two] {
+        command.arg(&device.path).args(["--erase", &device.word()]);
+    }
+    let answer = Answer::of(command.arg("--library").arg(lab.library()));
+    answer.must_exit_with(0);
+    assert!(lab.path("review.html").is_file());
+    let both = format!("by {} and {}", one.name(), two.name());
+    assert!(answer.stderr.contains("shared: ") && answer.stderr.contains(&both), "{answer:#?}");
+    let runs = runs(&lab, &answer);
+    let tests: Vec<_> = runs.iter().map(|run| (&run["target"]["spec"], &run["test"])).collect();
+    let [one, two] = [one.name(), two.name()];
+    let expected = [(&one, "corners"), (&one, "latency"), (&two, "corners"), (&two, "latency")];
+    let mut expected = expected.map(|(spec, test)| (spec.clone(), test.to_owned())).to_vec();
+    let mut tests: Vec<_> = tests
+        .into_iter()
+        .map(|(spec, test)| (spec.as_str().unwrap().to_owned(), test.as_str().unwrap().to_owned()))
+        .collect();
+    tests.sort();
+    expected.sort();
+    assert_eq!(tests, expected);
+    let first = &runs[0]["environment"]["beside"];
+    assert!([&one, &two].iter().any(|name| first == name.as_str()), "{first}");
 }
 
 /// A spinning program leaves no idle time on the only processor that both may use.
