@@ -89,6 +89,7 @@ impl Call {
             workers,
             facts: &self.facts,
             library: Some(Path::new(&self.library)),
+            parallel: false,
         };
         let inspection = targets::inspect(vec![spec.clone()], requirements)?;
         let inspected = inspection.target(&spec)?;

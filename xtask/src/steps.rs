@@ -68,7 +68,7 @@ const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
 
 /// Modules of xtask/tests/integration with a step of their own; the step `integration` runs all others.
 const DEVICES: &[&str] =
-    &["devices::", "full_disk::", "hostile::", "recording::", "stall::", "trim::"];
+    &["devices::", "full_disk::", "hostile::", "parallel::", "recording::", "stall::", "trim::"];
 const AGREEMENT: &[&str] = &["agreement::", "import::"];
 const ACCEPTANCE: &[&str] = &["acceptance::"];
 const EXPOSED: &[&str] = &["exposed::"];
@@ -284,7 +284,12 @@ pub(crate) const STEPS: &[Step] = &[
         what: "does it refuse devices in use, and survive a full disk? (loop devices, tmpfs)",
         lane: Lane::Alone,
         after: &["program"],
-        needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
+        needs: &[
+            Need::Root,
+            Need::LoopDevices,
+            Need::Program("mkfs.ext4"),
+            Need::Program("taskset"),
+        ],
         run: |workspace, log| integration(workspace, log, DEVICES),
         ..STEP
     },

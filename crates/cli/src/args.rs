@@ -115,14 +115,25 @@ pub struct RunArgs {
     #[command(flatten)]
     pub jobs: JobsArg,
     #[command(flatten)]
+    pub parallel: ParallelArg,
+    #[command(flatten)]
     pub repeat: repeat::RepeatArgs,
+}
+
+/// The choice between real targets one after the other and all at the same time.
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+pub struct ParallelArg {
+    /// Measure real targets at the same time, each on processors of its own as far as there are enough. The results tell
+    /// what ran beside each, and the links that they share (see docs/runs/command-line.md)
+    #[arg(long, conflicts_with = "meter", help_heading = heading::ENGINE)]
+    pub parallel: bool,
 }
 
 /// The number of simulated drives at a time.
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub struct JobsArg {
     /// Simulated drives at a time, within the available memory; default: one for each processor. It
-    /// changes no result. Real targets run one after the other
+    /// changes no result, and is not about real targets
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, 4096>, help_heading = heading::ENGINE)]
     pub jobs: Option<u32>,
 }

@@ -33,7 +33,7 @@ pub fn carry_out(terms: &Terms<'_>, tasks: &[Task], held: &Targets) -> anyhow::R
     let mut done: Vec<Option<RunResult>> = tasks.iter().map(complete).collect();
     let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
         Task::Complete(_) => None,
-        Task::Open(job, origin) => Some((index, job.demand, (job, origin))),
+        Task::Open(job, origin) => Some((index, held.expect(&job.spec, job.demand), (job, origin))),
     });
     let open: Vec<_> = open.collect();
     let limits = Limits::new(terms.jobs);
@@ -87,7 +87,8 @@ pub struct Call<'a> {
 /// One run from opening to the finished directory.
 pub fn one(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
     let Call { library, held, interrupted, progress } = *call;
-    let line = progress.line(&job.request.test);
+    let typed = held.is_parallel().then(|| job.spec.to_string());
+    let line = progress.line(&job.request.test, typed);
     let mut live = Live::new(library);
     let mut observer = |event: &Event| {
         line.event(event);

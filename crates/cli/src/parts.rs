@@ -43,7 +43,8 @@ pub fn carry_out(
     let reused = |part| completed.of(part).map(|dir| Ok(Outcome::of(dir)));
     let mut done: Vec<Option<RunResult>> = parts.iter().map(reused).collect();
     let open = parts.iter().enumerate().filter(|(index, _)| done[*index].is_none());
-    let open: Vec<_> = open.map(|(index, part)| (index, part.job.demand, &part.job)).collect();
+    let demand = |job: &Job| call.held.expect(&job.spec, job.demand);
+    let open: Vec<_> = open.map(|(index, part)| (index, demand(&part.job), &part.job)).collect();
     job::fill(&mut done, &open, limits, call.interrupted, call.progress, |job| {
         job::one(call, job, origin)
     });

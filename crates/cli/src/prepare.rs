@@ -13,7 +13,8 @@ pub use session::targets::{Inspection, Requirements, Targets, inspect, parse};
 pub fn of_test(args: &RunArgs) -> Requirements<'_> {
     let write = args.test.test.writes_in(args.read_only);
     let requirements = of_runs(&args.test.common, &args.execution);
-    Requirements { write, read_only: args.read_only, ..requirements }
+    let parallel = args.parallel.parallel;
+    Requirements { write, read_only: args.read_only, parallel, ..requirements }
 }
 
 /// Requirements of a review.
@@ -34,6 +35,7 @@ pub fn of_runs<'a>(common: &'a CommonArgs, execution: &'a ExecutionArgs) -> Requ
         workers: execution.engine.workers(),
         facts: &execution.facts,
         library: Some(&common.library),
+        parallel: false,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use device::host::shell::quoted_path;
 use result::metrics::{Metric, catalogue};
 use result::report::GRAPHED_PHASE;
-use result::schema::{Origin, Run, RunStatus, Table, TableColumn};
+use result::schema::{HostUse, Origin, Run, RunStatus, Table, TableColumn};
 use result::stats::health::{HealthRow, HealthSummary};
 use result::stats::rates::{full_intervals, iops};
 use result::store::ios::IOS_FILE;
@@ -57,6 +57,7 @@ pub fn print_summary(run: &Run, dir: &Path) {
             seconds(base::Nanos(phase.duration_ns)),
             phase.what
         );
+        phase.host.filter(|_| phase.ios > 0).iter().for_each(|host| print_host(host, phase.ios));
     }
     if let Some(ios) = &run.ios {
         data!("  single commands ({}): {} rows in {IOS_FILE}", ios.choice, ios.rows);
@@ -77,6 +78,18 @@ pub fn print_summary(run: &Run, dir: &Path) {
     for warning in &run.warnings {
         data!("  warning: {warning}");
     }
+}
+
+/// The host's part in a phase.
+fn print_host(host: &HostUse, ios: u64) {
+    let each = |ns: u64| format!("{:.1} us", ns as f64 / ios as f64 / 1e3);
+    let interrupts = host.interrupts.map(|all| format!(", {} interrupts", count(all as f64)));
+    data!(
+        "         host, per command: {} user, {} system{}",
+        each(host.user_ns),
+        each(host.system_ns),
+        interrupts.unwrap_or_default()
+    );
 }
 
 /// The source of the figures, and the conditions that it does not tell.

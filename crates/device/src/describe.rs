@@ -4,6 +4,7 @@
 
 pub mod contents;
 pub mod kernel;
+pub mod links;
 mod loops;
 mod overlay;
 pub(crate) mod reading;

@@ -52,6 +52,7 @@ use crate::host::patience::patiently;
 use crate::host::shell::quoted;
 use crate::host::sysfs::{Device, DeviceNumber, System};
 
+pub use controller::check_beside;
 pub use same::check_apart;
 
 /// The user's consent.

@@ -10,6 +10,7 @@ pub(crate) mod journal;
 pub(crate) mod machine;
 pub mod memory;
 pub mod patience;
+pub mod processors;
 pub mod shell;
 pub mod small_file;
 pub mod sysfs;

@@ -19,6 +19,7 @@ use target::TargetError;
 use crate::describe::report::{DeviceReport, Protocol, serial_of};
 use crate::host::journal::{self, Journal};
 use crate::host::sysfs::{Device, System};
+use crate::nvme::Controller;
 
 /// Prefix of the names of these journals.
 const JOURNAL_PREFIX: &str = "rest-";
@@ -137,6 +138,15 @@ pub fn may_switch(report: &DeviceReport) -> bool {
         Protocol::Nvme => true,
         Protocol::Other => false,
     }
+}
+
+/// Whether an open NVMe drive changes its power state by itself (APST), or `None` for other drives, and if it cannot be
+/// read.
+pub fn autonomous_power(file: &File, report: &DeviceReport) -> Option<bool> {
+    let controller = Controller::new(file, &report.name);
+    let is_nvme = report.protocol == Protocol::Nvme;
+    let has_it = is_nvme && controller.identify().is_ok_and(|id| id.autonomous_power);
+    has_it.then(|| controller.autonomous_power().ok())?.map(|(enabled, _)| enabled)
 }
 
 /// Restores the settings changed by runs that were killed; returns a sentence for each drive, or an

@@ -28,7 +28,7 @@ use crate::engine::sim::{self, SimTarget};
 use crate::options::OpenOptions;
 use crate::real::RealTarget;
 
-pub use device::guard::check_apart;
+pub use device::guard::{check_apart, check_beside};
 pub use inspected::Inspected;
 
 /// Inspects a target, with the objections to opening it with these options, and changes nothing: for a
@@ -110,6 +110,12 @@ pub struct Held {
 }
 
 impl Held {
+    /// The processor on which the interrupts of the drive arrive, or `None` if that is no single one, or not known before
+    /// the target is opened.
+    pub fn interrupt_processor(&self) -> Option<usize> {
+        self.medium.get()?.interrupt_processor
+    }
+
     /// Opens the target for one run. The right to write and the confirmation are settled: `options`
     /// only decides on queue depth, transfer size, engine, data and purge, and on
     /// [`OpenOptions::write`] if it asks for less.

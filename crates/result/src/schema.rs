@@ -380,6 +380,26 @@ pub struct Phase {
     /// where nobody asked, where the engine polls, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_busy_share: Option<f64>,
+    /// The host's part in the commands of the phase; missing on targets that are no files or devices, in phases without
+    /// commands, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostUse>,
+}
+
+/// The use of the host by the commands of a phase.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct HostUse {
+    /// Processor time of the threads of the load in ssdlab itself.
+    pub user_ns: u64,
+    /// Processor time of these threads in the kernel. Threads of the kernel that work for the drive are in neither.
+    pub system_ns: u64,
+    /// Interrupts of the whole machine; missing if they cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupts: Option<u64>,
+    /// Share of the time in which the processors that the load may use had work, of anybody, 0 to 1; missing in a phase
+    /// of less than a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors_busy_share: Option<f64>,
 }
 
 /// A time in which the program did not run: it was stopped, or the machine slept or had no processor

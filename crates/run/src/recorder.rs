@@ -11,6 +11,7 @@
 //! that their memory has a bound.
 
 use base::{Completion, Histogram, Nanos, Op, OpKind, Ratio, Status, TelemetryRow};
+use device::host::processors::ProcessorTime;
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
 use result::schema::Phase;
 use result::store::ios::IosTap;
@@ -78,6 +79,8 @@ pub struct Recorder {
     pub ios_not_issued: u64,
     /// Processor time of the busiest thread.
     pub busy_ns: u64,
+    /// Processor time of all threads but that of the session.
+    pub processor_time: ProcessorTime,
     /// Waits of due commands for room, of each job of the phase; empty without jobs.
     pub backlogs: Vec<Backlog>,
     /// Reads of blocks without data before the phase, as the target counts them; `None` if it does
@@ -126,6 +129,7 @@ impl Recorder {
             bytes: 0,
             errors: 0,
             busy_ns: 0,
+            processor_time: ProcessorTime::default(),
             ios_after_end: 0,
             ios_unanswered: 0,
             ios_not_issued: 0,
@@ -163,6 +167,7 @@ impl Recorder {
             self.ios_unanswered += part.ios_unanswered;
             self.ios_not_issued += part.ios_not_issued;
             self.busy_ns = self.busy_ns.max(part.busy_ns);
+            self.processor_time = self.processor_time + part.processor_time;
             self.reads_of_zeros =
                 self.reads_of_zeros.map(|reads| reads + part.reads_of_zeros.unwrap_or(0));
             self.first_error = self.first_error.or(part.first_error);

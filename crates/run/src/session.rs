@@ -5,6 +5,7 @@
 
 mod bare;
 mod commands;
+mod host;
 mod in_use;
 mod ios;
 mod jobs;
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use base::{Facts, Nanos};
+use device::host::processors::ProcessorTime;
 use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::schema::{Load, Phase, Run, RunStatus};
@@ -27,6 +29,7 @@ use result::store::{RunWriter, StoreError, preflight};
 use target::{Identity, Target, TargetError, TargetKind};
 
 pub use self::bare::{TOOL_VERSION, bare_run};
+use self::host::HostWatch;
 use self::in_use::UseWatch;
 pub use self::outline::Outline;
 pub use self::plan::{Plan, plan};
@@ -209,6 +212,8 @@ struct Session {
     power: Option<PowerWatch>,
     /// The watch over the program, or `None` on a target in virtual time.
     pulse: Option<Pulse>,
+    /// Processor time of the threads of the last load but that of the session.
+    workers_time: ProcessorTime,
     /// The watch over the drive's health, or `None` if it reports none.
     health: Option<Watch>,
     /// The watch over other users of the target, or `None` if nobody can use it.
@@ -282,6 +287,7 @@ impl Session {
             failure: None,
             power,
             pulse: None,
+            workers_time: ProcessorTime::default(),
             health: None,
             uses: None,
             is_resting: Arc::default(),
@@ -373,8 +379,9 @@ impl Session {
             return Ok(());
         }
         self.look_between_phases();
-        let begin = Pulse::now();
+        let (begin, host) = (Pulse::now(), self.is_host_told(spec).then(HostWatch::begin));
         let (mut phase, mut rows) = self.phase(target, spec, control);
+        phase.host = host.map(|host| host.end(std::mem::take(&mut self.workers_time)));
         phase.stops = self.pulse.as_ref().map_or_else(Vec::new, |pulse| pulse.stops_since(begin));
         pulse::warning(name, &phase.stops).into_iter().for_each(|warning| self.warn(warning));
         phase.complete &= !self.is_used_by_others(control);
@@ -390,6 +397,13 @@ impl Session {
         let Some(rows) = self.rows.last() else { return Ok(()) };
         let kept = self.writer.add_phase(&self.run, name, rows);
         self.or_rescue(kept)
+    }
+
+    /// Whether a phase issues commands to a real target.
+    fn is_host_told(&self, spec: &PhaseSpec) -> bool {
+        let has_commands =
+            matches!(spec.action, Action::Load { .. } | Action::Jobs(_) | Action::Replay(_));
+        has_commands && matches!(self.run.target.kind, TargetKind::Block | TargetKind::File)
     }
 
     /// Whether somebody else uses the target, which ends the run. A run that has failed keeps its

@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use device::host::affinity;
+use device::host::processors::ProcessorTime;
 use load::Generator;
 use result::rows::SecondRow;
 use target::{Target, TargetError};
@@ -189,6 +190,7 @@ impl<T: Target> Worker<T> {
     /// Drives until the end; an early end stops the others, too.
     fn run(mut self, stop: &AtomicBool) -> WorkerResult {
         let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));
+        self.recorder.processor_time = ProcessorTime::of_thread();
         if !matches!(end, Ok(End::Complete)) {
             stop.store(true, Ordering::Relaxed);
         }

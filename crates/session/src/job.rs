@@ -1,9 +1,11 @@
 //! One run of a call: a request, planned on its target, then carried out from the opening of the
 //! target to the finished directory.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use device::host::environment::environment;
 use io::OpenOptions;
 use io::open::{Inspected, Opened};
 use result::schema::{About, Invocation, Request};
@@ -68,12 +70,13 @@ impl Job {
             memory_bytes: target.memory_bytes,
             length: effort(plan).0,
             batch: 0,
+            lane: 0,
         };
         Self { request, spec: target.spec.clone(), demand, queue_depth, transfer_bytes_max }
     }
 
     /// Opens the target and runs the test on it. The run gets the environment, the facts of the target
-    /// and the warnings of its opening.
+    /// and the warnings of its opening; beside runs on other real targets, it has its share of the processors.
     ///
     /// # Errors
     /// If the target cannot be opened, and those of [`run::run`].
@@ -83,6 +86,27 @@ impl Job {
         library: &Path,
         targets: &Targets,
         mut control: Control<'_>,
+    ) -> Result<Outcome, RunError> {
+        let Some(turn) = targets.turn(&self.spec) else {
+            return self.perform_in(environment(), origin, library, targets, &mut control);
+        };
+        let mut environment = environment();
+        environment.extend(turn.conditions());
+        let Control { interrupted, observer, unix_ns } = control;
+        turn.work(interrupted, |interrupted| {
+            let mut control = Control { interrupted, observer: &mut *observer, unix_ns };
+            self.perform_in(environment, origin, library, targets, &mut control)
+        })
+    }
+
+    /// The same with this record of the machine.
+    fn perform_in(
+        &self,
+        environment: BTreeMap<String, String>,
+        origin: &Origin,
+        library: &Path,
+        targets: &Targets,
+        control: &mut Control<'_>,
     ) -> Result<Outcome, RunError> {
         let request = request::to_run(&self.request, library.to_owned())?;
         let options = OpenOptions {
@@ -102,15 +126,15 @@ impl Job {
             resume: earlier,
             left_out,
             about,
-            environment: device::host::environment::environment(),
+            environment,
             facts: target.inspected.identity.facts.clone(),
             warnings: opened.warnings(),
             ..request
         };
         match &mut opened {
-            Opened::Sim(target) => run::run(target.as_mut(), &request, &mut control),
-            Opened::Real(target) => run::run(target.as_mut(), &request, &mut control),
-            Opened::Null(target) => run::run(target, &request, &mut control),
+            Opened::Sim(target) => run::run(target.as_mut(), &request, control),
+            Opened::Real(target) => run::run(target.as_mut(), &request, control),
+            Opened::Null(target) => run::run(target, &request, control),
         }
     }
 }

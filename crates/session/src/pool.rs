@@ -1,10 +1,11 @@
-//! Runs side by side: real targets one after the other, since they would disturb each other; then
+//! Runs side by side: those of one lane on real targets one after the other, since they would disturb each other; then
 //! simulated ones on all processors, as far as they fit into the memory together, since nothing
 //! disturbs virtual time.
 //!
 //! The longest work of a batch begins first, so that no long run is left over at the end. Results come in the
 //! order of the tasks: the number of threads changes no result.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,8 @@ pub struct Demand {
     pub length: u64,
     /// Its batch: every task of a batch begins before those of the next one.
     pub batch: usize,
+    /// Its lane on real targets: the tasks of a lane run one after the other, and lanes beside each other.
+    pub lane: usize,
 }
 
 /// The limits of all tasks together.
@@ -53,20 +56,35 @@ pub fn carry_out<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<Option<R>> {
     let mut results: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
-    for (result, (_, task)) in results.iter_mut().zip(tasks).filter(|(_, (d, _))| !d.is_simulated) {
-        if !stop.load(Ordering::Relaxed) {
-            *result = Some(work(task));
-        }
+    let done = Mutex::new(&mut results);
+    let one = |index: usize| {
+        let result = work(&tasks[index].1);
+        locked(&done)[index] = Some(result);
+    };
+    let mut lanes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, (demand, _)) in
+        tasks.iter().enumerate().filter(|(_, (demand, _))| !demand.is_simulated)
+    {
+        lanes.entry(demand.lane).or_default().push(index);
     }
+    let drive = |lane: Vec<usize>| {
+        let open = lane.into_iter().take_while(|_| !stop.load(Ordering::Relaxed));
+        open.for_each(&one);
+    };
+    std::thread::scope(|scope| {
+        let (drive, first) = (&drive, lanes.pop_first());
+        for (_, lane) in lanes {
+            scope.spawn(move || drive(lane));
+        }
+        first.into_iter().for_each(|(_, lane)| drive(lane));
+    });
     let demands: Vec<_> = tasks.iter().map(|(demand, _)| *demand).collect();
     let queue = Queue::new(&demands, limits.memory_bytes);
-    let done = Mutex::new(&mut results);
     std::thread::scope(|scope| {
         for _ in 0..limits.threads.min(queue.len()) {
             scope.spawn(|| {
                 while let Some(turn) = queue.next(stop) {
-                    let result = work(&tasks[turn.index].1);
-                    locked(&done)[turn.index] = Some(result);
+                    one(turn.index);
                 }
             });
         }
@@ -158,7 +176,7 @@ mod tests {
 
     fn tasks(demands: &[(bool, u64, u64)]) -> Vec<(Demand, u64)> {
         let demand = |&(is_simulated, memory_bytes, length): &(bool, u64, u64)| {
-            (Demand { is_simulated, memory_bytes, length, batch: 0 }, memory_bytes)
+            (Demand { is_simulated, memory_bytes, length, batch: 0, lane: 0 }, memory_bytes)
         };
         demands.iter().map(demand).collect()
     }
@@ -192,6 +210,26 @@ mod tests {
         let demands: Vec<_> = (0..24).map(|index| (true, 1 + index % 5, index)).collect();
         assert!(observed(&demands, 8, 7).1 <= 7);
         assert_eq!(observed(&demands, 8, 0).1, 5, "one at a time where even one is too large");
+    }
+
+    #[test]
+    fn lanes_of_real_targets_run_beside_each_other_and_their_tasks_in_order() {
+        let demands = [(0, 1), (1, 2), (0, 3), (1, 4), (2, 5)];
+        let task = |&(lane, name)| (Demand { lane, ..Demand::default() }, (lane, name));
+        let tasks: Vec<_> = demands.iter().map(task).collect();
+        let (begun, order) = (std::sync::Barrier::new(3), Mutex::new(Vec::new()));
+        let limits = Limits { threads: 1, memory_bytes: 0 };
+        let results = carry_out(&tasks, limits, &AtomicBool::new(false), |&(lane, name)| {
+            if [1, 2, 5].contains(&name) {
+                begun.wait();
+            }
+            locked(&order).push((lane, name));
+            name
+        });
+        assert_eq!(results, [1, 2, 3, 4, 5].map(Some));
+        let order = order.into_inner().unwrap();
+        let of = |lane| order.iter().filter(move |task| task.0 == lane).map(|task| task.1);
+        assert!(of(0).eq([1, 3]) && of(1).eq([2, 4]), "{order:?}");
     }
 
     #[test]

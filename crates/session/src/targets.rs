@@ -4,6 +4,7 @@
 //! [`Inspection::hold`] then opens and holds all that exist. Changes begin only after that: no target
 //! is changed while another one of the call may still be refused.
 
+mod beside;
 mod flags;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,9 @@ use io::open::{self, Held, Inspected};
 use io::{EngineChoice, OpenOptions};
 use run::Workers;
 
+use self::beside::{Beside, Turn};
 use crate::facts::FactsFiles;
+use crate::pool::Demand;
 
 /// The requirements of a call for its targets.
 #[derive(Clone, Copy)]
@@ -36,6 +39,8 @@ pub struct Requirements<'a> {
     pub facts: &'a [PathBuf],
     /// The library, which may have facts of the targets, too, or `None` if the command records none.
     pub library: Option<&'a Path>,
+    /// Whether real targets are measured at the same time.
+    pub parallel: bool,
 }
 
 impl Requirements<'_> {
@@ -50,6 +55,7 @@ impl Requirements<'_> {
         workers: Workers::PLAIN,
         facts: &[],
         library: None,
+        parallel: false,
     };
 
     fn options(&self) -> OpenOptions {
@@ -77,10 +83,12 @@ pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, TargetError> {
 pub struct Inspection {
     options: OpenOptions,
     targets: Vec<Inspected>,
-    /// The objection to two targets that are the same thing.
+    /// The objection to two targets that are the same thing, or that disturb more than each other's figures.
     same: Option<TargetError>,
     /// The objection to a confirmation without a target.
     stray: Option<TargetError>,
+    /// The threads of each target, or `None` if they are measured one after the other.
+    parallel: Option<u32>,
 }
 
 /// Inspects all targets of a call.
@@ -95,8 +103,13 @@ pub fn inspect(
         flags::check_purge(spec, requirements.purge)?;
         flags::check_engine(spec, requirements.engine, requirements.workers)?;
     }
+    if requirements.parallel {
+        beside::check_several(&specs)?;
+    }
     let options = requirements.options();
     let same = open::check_apart(&specs).err();
+    let is_beside = requirements.parallel && requirements.write;
+    let same = same.or_else(|| is_beside.then(|| open::check_beside(&specs).err())?);
     let names_one = |word: &str| specs.iter().any(|spec| open::is_named_by(spec, word));
     let stray =
         requirements.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
@@ -104,7 +117,8 @@ pub fn inspect(
     let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
     let identities = targets.iter_mut().map(|target| &mut target.identity);
     FactsFiles::read(requirements.facts, requirements.library)?.give(identities)?;
-    Ok(Inspection { options, targets, same, stray })
+    let parallel = requirements.parallel.then_some(requirements.workers.count);
+    Ok(Inspection { options, targets, same, stray, parallel })
 }
 
 /// A user who confirms a drive outside the call means another target than those in it.
@@ -143,6 +157,11 @@ impl Inspection {
         self.same.iter().chain(of_targets).chain(&self.stray)
     }
 
+    /// The links that targets measured at the same time share: name, and the targets as typed.
+    pub fn shared_links(&self) -> Vec<(String, Vec<String>)> {
+        self.parallel.map_or_else(Vec::new, |_| beside::shared_links(&self.targets))
+    }
+
     /// Opens and holds every target that exists, up to its engine.
     ///
     /// The caller then restores what a killed run left changed ([`restore_left_behind`]), which
@@ -151,7 +170,7 @@ impl Inspection {
     /// # Errors
     /// The first objection to any of them; nothing has changed then.
     pub fn hold(self) -> Result<Targets, TargetError> {
-        let Self { options, mut targets, same, stray } = self;
+        let Self { options, mut targets, same, stray, parallel } = self;
         let mut obstacles = Vec::from_iter(same);
         for target in &mut targets {
             obstacles.append(&mut target.obstacles);
@@ -160,7 +179,9 @@ impl Inspection {
             return Err(first);
         }
         let held = targets.into_iter().map(|target| target.hold(&options));
-        Ok(Targets { targets: held.collect::<Result<_, _>>()?, options })
+        let targets = held.collect::<Result<Vec<_>, _>>()?;
+        let beside = parallel.map(|workers| Beside::new(&targets, workers));
+        Ok(Targets { options, targets, beside })
     }
 }
 
@@ -168,6 +189,8 @@ impl Inspection {
 pub struct Targets {
     options: OpenOptions,
     targets: Vec<Held>,
+    /// Those that are measured at the same time, or `None` if none are.
+    beside: Option<Beside>,
 }
 
 impl Targets {
@@ -184,6 +207,22 @@ impl Targets {
     pub fn target(&self, spec: &TargetSpec) -> Result<&Held, TargetError> {
         let target = self.targets.iter().find(|target| &target.inspected.spec == spec);
         target.ok_or_else(|| unknown(spec))
+    }
+
+    /// Whether real targets are measured at the same time.
+    pub fn is_parallel(&self) -> bool {
+        self.beside.is_some()
+    }
+
+    /// Takes note of a run of this target that will begin; returns its demands, with the lane of the target.
+    pub fn expect(&self, spec: &TargetSpec, demand: Demand) -> Demand {
+        let lane = self.beside.as_ref().and_then(|beside| beside.expect(spec));
+        Demand { lane: lane.unwrap_or_default(), ..demand }
+    }
+
+    /// The turn of a run of this target, or `None` if nothing runs beside it.
+    pub(crate) fn turn(&self, spec: &TargetSpec) -> Option<Turn<'_>> {
+        self.beside.as_ref()?.turn(spec)
     }
 }
 

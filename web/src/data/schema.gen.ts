@@ -394,6 +394,11 @@ export interface Phase {
    */
   errors: number;
   /**
+   * The host's part in the commands of the phase; missing on targets that are no files or devices, in phases without
+   * commands, and in old files.
+   */
+  host?: HostUse | null;
+  /**
    * Share of the time in which the busiest thread of the load had a processor, 0 to 1; missing
    * where nobody asked, where the engine polls, and in old files.
    */
@@ -455,6 +460,28 @@ export interface Phase {
    * Description of the step.
    */
   what: string;
+}
+/**
+ * The use of the host by the commands of a phase.
+ */
+export interface HostUse {
+  /**
+   * Interrupts of the whole machine; missing if they cannot be read.
+   */
+  interrupts?: number | null;
+  /**
+   * Share of the time in which the processors that the load may use had work, of anybody, 0 to 1; missing in a phase
+   * of less than a second.
+   */
+  processors_busy_share?: number | null;
+  /**
+   * Processor time of these threads in the kernel. Threads of the kernel that work for the drive are in neither.
+   */
+  system_ns: number;
+  /**
+   * Processor time of the threads of the load in ssdlab itself.
+   */
+  user_ns: number;
 }
 /**
  * The commands of a phase, as its workload describes them.

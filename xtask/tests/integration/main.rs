@@ -33,6 +33,7 @@ mod figures {
     mod import;
     mod library;
     mod marks;
+    mod parallel;
     mod side_by_side;
     mod simulated;
     mod suite;

@@ -43,18 +43,42 @@ pub fn run(PlanArgs { run: args }: &PlanArgs) -> anyhow::Result<u8> {
         }));
     }
     let failures = prepare::failures(&inspection);
+    let links = inspection.shared_links();
     match args.test.common.format {
-        Format::Text => failures.iter().for_each(print_refusal),
+        Format::Text => {
+            print_links(args, &links);
+            failures.iter().for_each(print_refusal);
+        }
         Format::Json => {
             failures.iter().for_each(|failure| talk!("error: {}", failure.message));
-            let document = serde_json::json!({
+            let mut document = serde_json::json!({
                 "plans": documents, "totals": totals,
                 "error": failures.first(), "errors": failures,
             });
+            if args.parallel.parallel {
+                document["shared_links"] = links.iter().map(link_document).collect();
+            }
             data!("{document}");
         }
     }
     Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code))
+}
+
+fn link_document((name, targets): &(String, Vec<String>)) -> serde_json::Value {
+    serde_json::json!({ "link": name, "targets": targets })
+}
+
+/// Prints the links that targets measured at the same time share.
+fn print_links(args: &RunArgs, links: &[(String, Vec<String>)]) {
+    if args.parallel.parallel {
+        data!(
+            "real targets at the same time{}",
+            if links.is_empty() { "; no shared link is known" } else { "" }
+        );
+    }
+    for (link, targets) in links {
+        data!("  shared: {link}, by {}", targets.join(" and "));
+    }
 }
 
 /// Plans every span of a target; returns the documents, if wanted, and the sum of bytes written.

@@ -20,7 +20,7 @@ use session::job::Origin;
 use session::pool::Limits;
 
 use crate::args::heading;
-use crate::args::{Format, SuiteArgs};
+use crate::args::{Format, ParallelArg, SuiteArgs};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
 use crate::job::Call;
@@ -28,7 +28,7 @@ use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
 use crate::page::words::{self, Words};
 use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
-use crate::prepare;
+use crate::prepare::{self, Requirements};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
@@ -73,6 +73,8 @@ pub struct ReviewArgs {
     #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub words: Option<PathBuf>,
     #[command(flatten)]
+    pub parallel: ParallelArg,
+    #[command(flatten)]
     pub suite: SuiteArgs,
 }
 
@@ -82,7 +84,8 @@ const QUICK: &str =
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;
-    let requirements = prepare::of_suite(suite);
+    let parallel = args.parallel.parallel;
+    let requirements = Requirements { parallel, ..prepare::of_suite(suite) };
     let inspection = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
     inspection.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
     let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspection)?;
@@ -102,8 +105,15 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let is_open = |spec: &TargetSpec| {
         parts.iter().any(|part| &part.job.spec == spec && completed.of(part).is_none())
     };
-    let held = prepare::hold(inspection.only(is_open))?;
+    let inspection = inspection.only(is_open);
+    let links = inspection.shared_links();
+    let held = prepare::hold(inspection)?;
     announce(args, &parts, &left_out);
+    if !suite.execution.quiet {
+        links
+            .iter()
+            .for_each(|(link, targets)| talk!("shared: {link}, by {}", targets.join(" and ")));
+    }
     let interrupted = stop::button()?;
     let progress = Progress::new(suite.execution.quiet);
     let limits = Limits::new(suite.jobs.jobs);

@@ -9,7 +9,7 @@ use run::RunError;
 use session::job::{Job, Origin, plan, unix_ns};
 
 use crate::args::heading;
-use crate::args::{JobsArg, RunArgs};
+use crate::args::{JobsArg, ParallelArg, RunArgs};
 use crate::job::report::Terms;
 use crate::job::{Task, carry_out};
 use crate::prepare::{self, Inspection};
@@ -20,6 +20,7 @@ Examples:
   ssdlab run consistency /dev/nvme1n1 --erase SERIAL --spare default,25%
   ssdlab run trim 'sim:sandisk-extreme-ii-480gb?scale=1/64' --set torture=5m
   ssdlab run load-latency /dev/nvme1n1 --erase SERIAL --quick
+  ssdlab run consistency /dev/nvme1n1 /dev/nvme2n1 --erase SERIAL --erase SERIAL --parallel
   ssdlab run workload 'file:disk?size=8GiB' --workload oltp --expect 'latency_ns_p99 <= 5ms'
   ssdlab run --resume  # the rest of the latest call";
 
@@ -27,7 +28,8 @@ Examples:
 const RESUME: &str = "resume";
 
 /// Arguments of each call; a continued run takes all others from its request.
-const OF_EACH_CALL: [&str; 6] = ["erase", "erase_signatures", "library", "quiet", "format", "jobs"];
+const OF_EACH_CALL: [&str; 7] =
+    ["erase", "erase_signatures", "library", "quiet", "format", "jobs", "parallel"];
 
 /// The two forms of `run`.
 #[derive(Debug)]
@@ -78,6 +80,7 @@ impl FromArgMatches for RunCommand {
             quiet: matches.get_flag("quiet"),
             format: matches.get_one("format").copied().unwrap_or_default(),
             jobs: JobsArg { jobs: matches.get_one("jobs").copied() },
+            parallel: ParallelArg { parallel: matches.get_flag("parallel") },
         }))
     }
 

@@ -23,7 +23,8 @@ use run::Test;
 use crate::args::heading;
 use crate::args::repeat::RepeatArgs;
 use crate::args::{
-    CommonArgs, ExecutionArgs, Format, JobsArg, RunArgs, TestArgs, parse_setting, whole,
+    CommonArgs, ExecutionArgs, Format, JobsArg, ParallelArg, RunArgs, TestArgs, parse_setting,
+    whole,
 };
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
@@ -199,6 +200,7 @@ impl TraceReplayArgs {
             execution,
             read_only: false,
             jobs: JobsArg::default(),
+            parallel: ParallelArg::default(),
             repeat: RepeatArgs::default(),
         }
     }

@@ -72,6 +72,8 @@ pub struct Line<'a> {
     progress: &'a Progress,
     bar: Option<ProgressBar>,
     test: String,
+    /// The target as typed, or `None` if its name tells it from the others.
+    typed: Option<String>,
     name: RefCell<String>,
     phase: RefCell<String>,
     length: Cell<Length>,
@@ -86,8 +88,8 @@ impl Progress {
         Self { bars: live.then(MultiProgress::new), quiet }
     }
 
-    /// A line for a run of a test.
-    pub fn line(&self, test: &str) -> Line<'_> {
+    /// A line for a run of a test; `typed` tells its target from others of the same name.
+    pub fn line(&self, test: &str, typed: Option<String>) -> Line<'_> {
         let bar = self.bars.as_ref().map(|bars| {
             let style = ProgressStyle::with_template("{prefix} {bar:24} {msg}");
             let bar = bars.add(ProgressBar::new(1000));
@@ -97,6 +99,7 @@ impl Progress {
             progress: self,
             bar,
             test: test.to_owned(),
+            typed,
             name: RefCell::default(),
             phase: RefCell::default(),
             length: Cell::new(Length::Unknown),
@@ -141,6 +144,9 @@ impl Line<'_> {
     pub fn event(&self, event: &Event) {
         match event {
             Event::Started { run_id, target, variant, seed, config } => {
+                let typed = self.typed.as_ref().filter(|typed| *typed != target);
+                let target =
+                    typed.map_or_else(|| target.clone(), |typed| format!("{typed}, {target}"));
                 *self.name.borrow_mut() = format!("{} {target} [{variant}]", self.test);
                 let config: Vec<_> = config.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 self.progress.say(&format!("{run_id}: seed {seed}, {}", config.join(" ")));

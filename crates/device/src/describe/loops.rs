@@ -66,7 +66,8 @@ impl LoopDevice {
             || self.window.end < u64::MAX && end <= len_bytes
     }
 
-    fn new(device: Device) -> Option<Self> {
+    /// The loop device, or `None` if it is another device or has nothing behind it.
+    pub(crate) fn new(device: Device) -> Option<Self> {
         let path = device.backing_file()?;
         let status = ask(&device).as_ref().map(Behind::status);
         let behind = status.or_else(|| Behind::path(&path)).unwrap_or(Behind::Named);

@@ -132,7 +132,7 @@ pub(crate) fn report(
         read_only: [device, &disk].iter().any(|d| d.number_of("ro").is_some_and(|flag| flag != 0)),
         deallocate: disk.number_of("queue/discard_max_bytes").is_some_and(|bytes| bytes > 0),
         protocol: protocol(&disk),
-        settings: settings(&disk),
+        settings: settings(system, device, &disk),
         partition_of: device.parent().map(|parent| parent.name),
         backing_file: device.backing_file(),
         confirmations: confirmations(&node, serial.as_ref(), wwid.as_ref()),
@@ -146,8 +146,8 @@ pub(crate) fn report(
 }
 
 /// As in sysfs, where the kernel documents them (`Documentation/ABI/stable/sysfs-block`).
-fn settings(disk: &Device) -> BTreeMap<&'static str, String> {
-    const ATTRIBUTES: [(&str, &str); 8] = [
+fn settings(system: &System, device: &Device, disk: &Device) -> BTreeMap<&'static str, String> {
+    const ATTRIBUTES: [(&str, &str); 9] = [
         ("write_cache", "queue/write_cache"),
         ("nr_requests", "queue/nr_requests"),
         ("max_sectors_kb", "queue/max_sectors_kb"),
@@ -156,12 +156,21 @@ fn settings(disk: &Device) -> BTreeMap<&'static str, String> {
         ("io_poll", "queue/io_poll"),
         ("numa_node", "device/numa_node"),
         ("ncq_depth", "device/queue_depth"),
+        ("pcie_link_l1", "device/device/link/l1_aspm"),
     ];
-    let links = [("pcie_link", pcie_link(disk)), ("sata_link", disk.sata_speed())];
+    let is_on = |flag: String| (flag != "0").to_string();
+    let others = [
+        ("pcie_link", pcie_link(disk)),
+        ("sata_link", disk.sata_speed()),
+        ("sata_link_power", disk.sata_link_power(system)),
+        ("autosuspend", autosuspend(disk)),
+        ("loop_direct_io", disk.text("loop/dio").map(is_on)),
+        ("partition_alignment_bytes", alignment_bytes(device)),
+    ];
     ATTRIBUTES
         .into_iter()
         .map(|(label, attribute)| (label, disk.text(attribute)))
-        .chain(links)
+        .chain(others)
         .filter_map(|(label, value)| Some((label, value?)))
         .collect()
 }
@@ -173,6 +182,20 @@ fn pcie_link(disk: &Device) -> Option<String> {
     let now = link("current_link_speed", "current_link_width")?;
     let most = link("max_link_speed", "max_link_width");
     Some(most.map_or_else(|| now.clone(), |most| format!("{now} (of {most})")))
+}
+
+/// Whether the kernel may suspend the device while it is idle: `auto`, or `on` if it may not. For NVMe that is the PCIe
+/// function, for USB the device on the bus.
+fn autosuspend(disk: &Device) -> Option<String> {
+    let own = ["device/device/power/control", "device/power/control"];
+    disk.usb_power().or_else(|| own.iter().find_map(|attribute| disk.text(attribute)))
+}
+
+/// The largest power of two that divides the start of a partition, or `None` for a whole disk.
+fn alignment_bytes(device: &Device) -> Option<String> {
+    device.partition_number()?;
+    let start = Some(device.start_bytes()).filter(|start| *start > 0)?;
+    Some((1_u64 << start.trailing_zeros()).to_string())
 }
 
 /// NVMe namespaces are named after their controller; libata calls itself the vendor of its disks.

@@ -35,11 +35,14 @@ fn an_nvme_drive_tells_who_it_is() {
             ("device/device/current_link_width", "2"),
             ("device/device/max_link_speed", "16.0 GT/s PCIe"),
             ("device/device/max_link_width", "4"),
+            ("device/device/link/l1_aspm", "1"),
+            ("device/device/power/control", "on"),
         ],
     );
     let found = machine.report(&drive);
     assert_eq!(found.settings["pcie_link"], "8.0 GT/s PCIe x2 (of 16.0 GT/s PCIe x4)");
     assert_eq!(found.settings["write_cache"], "write back");
+    assert_eq!((&*found.settings["pcie_link_l1"], &*found.settings["autosuspend"]), ("1", "on"));
     assert_eq!(found.protocol, Protocol::Nvme);
     assert_eq!(found.capacity_bytes, 1 << 20);
     assert_eq!(found.logical_block_bytes, 4096);
@@ -50,6 +53,42 @@ fn an_nvme_drive_tells_who_it_is() {
     let worn = DeviceReport { host_written_bytes: Some(12_340_000_000_000), ..found.clone() };
     assert_eq!(worn.describe(), format!("{words}, 12.3 TB written so far)"));
     assert!(found.deallocate && found.in_use.is_empty());
+}
+
+#[test]
+fn the_settings_of_links_partitions_and_loop_devices_are_conditions() {
+    let machine = Machine::new();
+    let path = "pci0000:00/ata1/host3/target3:0:0/3:0:0:0/block/sda";
+    let disk = machine.device(path, "250:0", &[]);
+    let host = machine.system.sys.join("class/scsi_host/host3");
+    fs::create_dir_all(&host).unwrap();
+    fs::write(host.join("link_power_management_policy"), "max_performance\n").unwrap();
+    let settings = |device: &Device| machine.report(device).settings;
+    assert_eq!(settings(&disk)["sata_link_power"], "max_performance");
+    assert!(!settings(&disk).contains_key("partition_alignment_bytes"));
+    for (name, number, start, aligned) in
+        [("sda1", "250:1", "2048", "1048576"), ("sda2", "250:2", "63", "512")]
+    {
+        let attributes = [("partition", &name[3..]), ("start", start)];
+        let part = machine.device(&format!("{path}/{name}"), number, &attributes);
+        assert_eq!(settings(&part)["partition_alignment_bytes"], aligned);
+    }
+    let stick = "pci0000:00/usb2/2-1/2-1:1.0/host6/block/sdb";
+    let attributes = [("device/power/control", "on")];
+    let stick = machine.device(stick, "250:16", &attributes);
+    let port = machine.system.sys.join("devices/pci0000:00/usb2/2-1");
+    fs::create_dir_all(port.join("power")).unwrap();
+    fs::write(port.join("busnum"), "2\n").unwrap();
+    fs::write(port.join("power/control"), "auto\n").unwrap();
+    assert_eq!(settings(&stick)["autosuspend"], "auto");
+    let file = machine.dir.path().join("image");
+    fs::write(&file, "").unwrap();
+    for (number, flag, is_direct) in [("91", "0", "false"), ("92", "1", "true")] {
+        let attributes = [("loop/backing_file", file.to_str().unwrap()), ("loop/dio", flag)];
+        let device =
+            machine.device(&format!("loop{number}"), &format!("250:{number}"), &attributes);
+        assert_eq!(settings(&device)["loop_direct_io"], is_direct);
+    }
 }
 
 #[test]

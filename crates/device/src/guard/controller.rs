@@ -2,8 +2,9 @@
 
 use std::fs::File;
 
-use target::TargetError;
+use target::{Backing, TargetError, TargetSpec};
 
+use super::device_at;
 use crate::describe::kernel::Tables;
 use crate::describe::usage::reasons;
 use crate::describe::{DeviceReport, Protocol};
@@ -32,6 +33,46 @@ pub(super) fn check(
     let name = report.node.display().to_string();
     let apart = Controller::new(file, &name).identify().is_ok_and(|id| keeps_apart(&id));
     judge(&name, &used, apart).map(Some)
+}
+
+/// Refuses to write to several namespaces of one controller at the same time, unless it keeps them apart: an erasure
+/// of one would reach the others in the midst of their runs.
+///
+/// # Errors
+/// [`TargetError::Refused`] with code `shared-controller`.
+pub fn check_beside(specs: &[TargetSpec]) -> Result<(), TargetError> {
+    let device = |spec: &TargetSpec| match spec.backing() {
+        Backing::Device(path) => device_at(path).map(|device| device.disk()),
+        Backing::Nothing | Backing::File(_) => None,
+    };
+    let disks: Vec<_> = specs.iter().filter_map(device).collect();
+    require_apart(&System::live(), &disks, |disk| {
+        let file = File::open(disk.node());
+        let identify = |file: &File| Controller::new(file, &disk.name).identify();
+        file.is_ok_and(|file| identify(&file).is_ok_and(|id| keeps_apart(&id)))
+    })
+}
+
+fn require_apart(
+    system: &System,
+    disks: &[Device],
+    keeps_apart: impl Fn(&Device) -> bool,
+) -> Result<(), TargetError> {
+    for (index, disk) in disks.iter().enumerate() {
+        let siblings = disk.siblings(system);
+        let other = disks[..index].iter().find(|other| siblings.contains(other));
+        let Some(other) = other.filter(|_| !keeps_apart(disk)) else { continue };
+        return Err(TargetError::Refused {
+            code: "shared-controller",
+            message: format!(
+                "{} and {} are namespaces of one controller, which erases all of them at once or does not say that it \
+                 keeps them apart: a purge of one would reach the other in the midst of its run; leave --parallel away",
+                other.node().display(),
+                disk.node().display()
+            ),
+        });
+    }
+    Ok(())
 }
 
 /// Whether a command to one namespace never reaches another.
@@ -69,6 +110,7 @@ fn judge(name: &str, used: &[String], apart: bool) -> Result<String, TargetError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::machine::Machine;
 
     #[test]
     fn a_controller_keeps_apart_only_what_no_command_reaches_at_once() {
@@ -78,6 +120,34 @@ mod tests {
             keeps_apart(&IdentifyController::decode(&bytes))
         };
         assert_eq!([0b00, 0b01, 0b10, 0b11].map(keeps_apart), [true, false, false, false]);
+    }
+
+    #[test]
+    fn namespaces_of_one_controller_are_not_written_beside_each_other_unless_kept_apart() {
+        let machine = Machine::new();
+        let controller = machine.dir.path().join("controller");
+        std::fs::create_dir(&controller).unwrap();
+        let disks = [("nvme0n1", "250:0"), ("nvme0n2", "250:1"), ("nvme1n1", "250:2")];
+        let disks = disks.map(|(name, number)| machine.device(name, number, &[]));
+        for disk in &disks[..2] {
+            let link = machine.system.sys.join("devices").join(&disk.name).join("device");
+            std::os::unix::fs::symlink(&controller, link).unwrap();
+        }
+        let [first, second, other] = &disks;
+        let code = |disks: [&Device; 2], keeps_apart: bool| {
+            let disks = disks.map(Clone::clone);
+            match require_apart(&machine.system, &disks, |_| keeps_apart) {
+                Err(TargetError::Refused { code, message }) => {
+                    assert!(message.contains("/dev/nvme0n1") && message.contains("/dev/nvme0n2"));
+                    Some(code)
+                }
+                outcome => outcome.map(|()| None).unwrap(),
+            }
+        };
+        assert_eq!(code([first, second], false), Some("shared-controller"));
+        assert_eq!(code([second, first], false), Some("shared-controller"));
+        assert_eq!(code([first, second], true), None);
+        assert_eq!(code([first, other], false), None, "another controller");
     }
 
     #[test]

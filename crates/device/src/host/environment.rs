@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Label to value; facts that cannot be found out are omitted. The labels are `kernel`,
-/// `architecture`, `cpu`, `cpus`, `cpu_governor`, `memory_bytes`, `clock_source`,
-/// `virtual_machine`, `io_uring_disabled` and `polled_nvme_queues`.
+/// `architecture`, `cpu`, `cpus`, `cpu_governor`, `cpu_idle_driver`, `cpu_idle_states`, `memory_bytes`, `clock_source`,
+/// `virtual_machine`, `io_uring_disabled`, `pcie_aspm` and `polled_nvme_queues`.
 pub fn environment() -> BTreeMap<String, String> {
     let uname = rustix::system::uname();
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -18,10 +19,16 @@ pub fn environment() -> BTreeMap<String, String> {
         ("cpu", cpuinfo_field(&cpuinfo, "model name")),
         ("cpus", cpus),
         ("cpu_governor", line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        ("cpu_idle_driver", line("/sys/devices/system/cpu/cpuidle/current_driver")),
+        ("cpu_idle_states", idle_states(Path::new("/sys/devices/system/cpu/cpu0/cpuidle"))),
         ("memory_bytes", memory_bytes()),
         ("clock_source", line("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
         ("virtual_machine", Some(is_virtual(&cpuinfo).to_string())),
         ("io_uring_disabled", line("/proc/sys/kernel/io_uring_disabled")),
+        (
+            "pcie_aspm",
+            line("/sys/module/pcie_aspm/parameters/policy").and_then(|list| chosen(&list)),
+        ),
         ("polled_nvme_queues", line("/sys/module/nvme/parameters/poll_queues")),
     ]
     .into_iter()
@@ -33,6 +40,28 @@ fn line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The states in which a processor may rest, as it names them: `POLL, C1, C6`; without those that are switched off.
+fn idle_states(dir: &Path) -> Option<String> {
+    let entries = fs::read_dir(dir).ok()?.flatten();
+    let number =
+        |dir: &PathBuf| dir.file_name()?.to_str()?.strip_prefix("state")?.parse::<u32>().ok();
+    let states = entries.filter_map(|entry| Some((number(&entry.path())?, entry.path())));
+    let text =
+        |dir: &Path, name: &str| Some(fs::read_to_string(dir.join(name)).ok()?.trim().to_owned());
+    let is_on = |dir: &Path| text(dir, "disable").is_none_or(|flag| flag == "0");
+    let names: BTreeMap<u32, String> = states
+        .filter(|(_, dir)| is_on(dir))
+        .filter_map(|(number, dir)| Some((number, text(&dir, "name")?)))
+        .collect();
+    let names = names.into_values().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then_some(names)
+}
+
+/// `default [powersave] performance` has the chosen one in brackets.
+fn chosen(list: &str) -> Option<String> {
+    Some(list.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
 
 fn cpuinfo_field(cpuinfo: &str, label: &str) -> Option<String> {
@@ -63,6 +92,22 @@ mod tests {
         if name.len() > 3 {
             assert!(!found.values().any(|value| value == &name));
         }
+    }
+
+    #[test]
+    fn states_of_rest_are_named_unless_switched_off() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(idle_states(dir.path()), None);
+        for (number, name, disable) in
+            [("10", "C10", "0"), ("0", "POLL", "0"), ("2", "C6", "1"), ("1", "C1", "0")]
+        {
+            let state = dir.path().join(format!("state{number}"));
+            fs::create_dir(&state).unwrap();
+            fs::write(state.join("name"), format!("{name}\n")).unwrap();
+            fs::write(state.join("disable"), format!("{disable}\n")).unwrap();
+        }
+        assert_eq!(idle_states(dir.path()).as_deref(), Some("POLL, C1, C10"));
+        assert_eq!(chosen("default [powersave] performance").as_deref(), Some("powersave"));
     }
 
     #[test]

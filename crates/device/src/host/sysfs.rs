@@ -259,6 +259,18 @@ impl Device {
         links.filter(|link| link.join("ata_link").is_dir()).find_map(speed)
     }
 
+    /// The link power management of its SATA port, e.g. `med_power_with_dipm`, or `None` if it has none.
+    pub(crate) fn sata_link_power(&self, system: &System) -> Option<String> {
+        let host = system.sys.join("class/scsi_host").join(self.scsi_host()?);
+        non_empty(&fs::read_to_string(host.join("link_power_management_policy")).ok()?)
+    }
+
+    /// Whether the kernel may suspend the USB device (`auto`, `on`), or `None` if it is none.
+    pub(crate) fn usb_power(&self) -> Option<String> {
+        let device = self.dir.ancestors().find(|dir| dir.join("busnum").is_file())?;
+        non_empty(&fs::read_to_string(device.join("power/control")).ok()?)
+    }
+
     /// The SCSI host of the device, `host3`; of a SATA drive this is its port.
     pub(crate) fn scsi_host(&self) -> Option<String> {
         let names = self.dir.ancestors().filter_map(|dir| dir.file_name()?.to_str());
@@ -267,6 +279,21 @@ impl Device {
             number.is_some_and(|number| number.parse::<u32>().is_ok())
         };
         names.into_iter().find(is_host).map(str::to_owned)
+    }
+
+    /// The directory of its connection to the machine: its own one, or that of a controller for an NVMe namespace that
+    /// several controllers may have, which stands beside links to them.
+    pub(crate) fn connection(&self) -> PathBuf {
+        let is_controller = |entry: &PathBuf| {
+            let name = entry.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(|name| name.strip_prefix(NAMESPACE_PREFIX));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        let entries = self.dir.parent().and_then(|parent| fs::read_dir(parent).ok());
+        let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+        let first =
+            entries.filter(is_controller).min().and_then(|link| fs::canonicalize(link).ok());
+        first.unwrap_or_else(|| self.dir.clone())
     }
 
     /// The other disks of the same controller; meant for NVMe, where they are its namespaces.

@@ -11,6 +11,7 @@ use device::host::clock::MonotonicClock;
 use device::host::interrupts;
 use device::host::shell::quoted;
 use device::host::sysfs::System;
+use device::rest;
 use target::{Identity, Limits, TargetError, TargetSpec};
 
 use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
@@ -32,7 +33,7 @@ pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, Targe
         logical_block_bytes: device.logical_block_bytes,
         physical_block_bytes: device.physical_block_bytes,
         deallocate: device.deallocate,
-        rest: device::rest::may_switch(&device),
+        rest: rest::may_switch(&device),
         ..engine_limits()
     };
     let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
@@ -77,6 +78,9 @@ pub(super) fn hold(
         source: io::ErrorKind::NotFound.into(),
     })?;
     let report = claim.report();
+    let mut identity = identity(spec, report);
+    let autonomous_power = rest::autonomous_power(&file, report).map(|is_on| is_on.to_string());
+    identity.details.extend(labelled([("nvme_autonomous_power", autonomous_power)]));
     Ok(Medium {
         file,
         kind: MediumKind::Block,
@@ -93,7 +97,7 @@ pub(super) fn hold(
         },
         writable: options.write,
         purge: options.purge,
-        identity: identity(spec, report),
+        identity,
         warnings: claim.warnings().to_vec(),
         clock: MonotonicClock::start(),
         rest: None,

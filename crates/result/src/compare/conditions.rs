@@ -20,7 +20,7 @@ const CHECKSUM: &str = "sim.checksum";
 const NO_VALUES: [&str; 3] = ["host", "scale", "seed"];
 
 /// Labels of conditions; others are told by the words of their names.
-const LABELS: [(&str, &str); 24] = [
+const LABELS: [(&str, &str); 31] = [
     (CHECKSUM, "values of the drive model"),
     ("sim.channels", "channels"),
     ("sim.dies", "dies"),
@@ -39,6 +39,13 @@ const LABELS: [(&str, &str); 24] = [
     ("cpu", "processor"),
     ("cpus", "processor cores"),
     ("cpu_governor", "frequency governor"),
+    ("cpu_idle_driver", "driver of the rest of processors"),
+    ("cpu_idle_states", "states of rest of processors"),
+    ("pcie_aspm", "power saving of PCIe links (ASPM)"),
+    ("pcie_link_l1", "rest of the PCIe link (L1)"),
+    ("nvme_autonomous_power", "power states by the drive itself (APST)"),
+    ("loop_direct_io", "loop device past the page cache"),
+    ("beside", "measured beside"),
     ("memory_bytes", "memory"),
     ("io_uring_disabled", "io_uring switched off"),
     ("io_poll", "polling"),

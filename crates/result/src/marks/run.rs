@@ -6,7 +6,7 @@ use base::{Bytes, TargetKind};
 use super::Reason;
 use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run, RunStatus};
 
-/// Share of the time of a phase from which on its busiest thread limits it.
+/// Share of the time of a phase from which on its busiest thread limits it, or its processors together.
 pub const HOST_BUSY_SHARE_MIN: f64 = 0.95;
 
 /// The marks of these figures by the run around them; a figure that has a mark of a kind already
@@ -102,11 +102,24 @@ fn host(run: &Run, own: &[usize]) -> Option<Reason> {
     }
     let all: Vec<_> = (0..run.phases.len()).collect();
     let phases = if own.is_empty() { &all } else { own };
-    let shares = phases.iter().filter_map(|&phase| run.phases[phase].host_busy_share);
-    let busiest = shares.reduce(f64::max).filter(|share| *share >= HOST_BUSY_SHARE_MIN)?;
-    let text = format!(
-        "a thread of the load was busy for {:.0}% of the time: the host may be the limit",
-        100.0 * busiest.min(1.0)
-    );
+    // Only where the share of a thread is told do processors without idle time tell a limit: else the load itself waits
+    // by spinning.
+    let told = phases.iter().map(|&phase| &run.phases[phase]);
+    let told: Vec<_> = told.filter(|phase| phase.host_busy_share.is_some()).collect();
+    let of_thread = |phase: &&Phase| phase.host_busy_share;
+    let of_all = |phase: &&Phase| phase.host.and_then(|host| host.processors_busy_share);
+    let busiest = |shares: Vec<f64>| {
+        shares.into_iter().reduce(f64::max).filter(|share| *share >= HOST_BUSY_SHARE_MIN)
+    };
+    let thread = busiest(told.iter().filter_map(of_thread).collect());
+    let (who, share) = match thread {
+        Some(share) => ("a thread of the load was busy", share),
+        None => (
+            "the processors of the load had work",
+            busiest(told.iter().filter_map(of_all).collect())?,
+        ),
+    };
+    let percent = 100.0 * share.min(1.0);
+    let text = format!("{who} for {percent:.0}% of the time: the host may be the limit");
     Some(Reason { kind: MarkKind::HostLimited, text })
 }

@@ -37,7 +37,7 @@ impl Session {
         let pacing = generators[0].workload().pacing;
         let is_single = generators[0].workload().queue_depth == 1;
         // The threads that watch were started before: they may run elsewhere.
-        let _stay = self.home.filter(|_| is_single).and_then(Stay::on);
+        let _stay = self.home.filter(|_| is_single).and_then(|home| Stay::on(&[home]));
         let observer = &mut *control.observer;
         let end = if generators.len() == 1 && !self.workers.is_pinned() {
             let told = |recorder: &Recorder| observer(&second_event(recorder));
@@ -170,6 +170,7 @@ impl Session {
         let Phase { name, what, load, .. } = phase_record(spec, spec.what.clone(), start, start);
         let mut phase = Phase { name, what, load, ..recorder.record() };
         phase.complete = matches!(end, Ok(End::Complete));
+        self.workers_time = recorder.processor_time;
         let (busy_ns, unwritten_before) = (recorder.busy_ns, recorder.unwritten_before);
         let reads_of_zeros = recorder.reads_of_zeros;
         let (rows, length) = recorder.finish(target.now());

@@ -61,7 +61,7 @@ impl<'a> Bench<'a> {
         (stop, ended): (&'a AtomicBool, &'a (dyn Fn(usize) + Sync)),
     ) -> Result<Self, RunError> {
         let (capacity_bytes, memory_bytes) = size_of(&base.target(Some(scale), &Settings::new()))?;
-        let demand = Demand { is_simulated: true, memory_bytes, length: 1, batch: 0 };
+        let demand = Demand { is_simulated: true, memory_bytes, length: 1, batch: 0, lane: 0 };
         let (fixed, noise, known) = (Settings::new(), Noise::default(), HashMap::new());
         Ok(Self {
             base,

@@ -144,6 +144,7 @@ impl Task {
             memory_bytes: inspected.memory_bytes,
             length: inspected.identity.capacity_bytes,
             batch: 0,
+            lane: 0,
         })
     }
 

@@ -14,7 +14,7 @@ use run::RunError;
 use session::job::{Job, Origin, plan};
 use session::request::to_run;
 
-use crate::args::{Format, JobsArg};
+use crate::args::{Format, JobsArg, ParallelArg};
 use crate::job::report::Terms;
 use crate::job::{Task, carry_out};
 use crate::prepare::{self, Inspection, Requirements};
@@ -38,6 +38,8 @@ pub struct ResumeArgs {
     pub format: Format,
     /// Simulated drives at a time.
     pub jobs: JobsArg,
+    /// Real targets at the same time.
+    pub parallel: ParallelArg,
 }
 
 pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
@@ -62,6 +64,7 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
         erase: &erase,
         erase_signatures: args.erase_signatures,
         library: Some(&library),
+        parallel: args.parallel.parallel,
         ..first.requirements
     };
     let inspection = prepare::inspect(specs(&open), requirements)?;

@@ -7,7 +7,7 @@ use result::expectation::Expectation;
 use result::export::{fio, markdown, svg};
 use result::marks;
 use result::report::build;
-use result::schema::{Mark, MarkKind, Run, RunStatus};
+use result::schema::{HostUse, Mark, MarkKind, Run, RunStatus};
 use result::stats::consistency::{Consistency, fresh_name};
 use result::store::{RunDir, RunWriter};
 
@@ -164,6 +164,25 @@ fn a_busy_thread_is_told_on_real_targets_only() {
     };
     let (block, simulated) = (TargetKind::Block, TargetKind::Simulated);
     assert!(kinds(block, 0.95) && !kinds(block, 0.94) && !kinds(simulated, 1.0));
+}
+
+#[test]
+fn processors_without_idle_time_are_told_unless_the_load_itself_spins() {
+    let text = |thread: Option<f64>, processors: f64| {
+        let (_library, dir) = old(120, |run| {
+            run.target.kind = TargetKind::Block;
+            run.phases[0].host_busy_share = thread;
+            let host = HostUse { processors_busy_share: Some(processors), ..HostUse::default() };
+            run.phases[0].host = Some(host);
+        });
+        let marks = &dir.run().marks;
+        let mark = marks.iter().find(|mark| mark.kind == MarkKind::HostLimited);
+        mark.map(|mark| mark.text.clone())
+    };
+    let full = text(Some(0.4), 0.97).unwrap();
+    assert!(full.contains("the processors of the load had work for 97% of the time"), "{full}");
+    assert!(text(Some(0.96), 0.99).unwrap().contains("a thread of the load was busy for 96%"));
+    assert_eq!((text(Some(0.4), 0.94), text(None, 1.0)), (None, None));
 }
 
 #[test]
