@@ -234,8 +234,10 @@ impl Workload {
     pub fn check(&self, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         self.check_lengths(u64::from(logical_block_bytes))?;
         let step = u64::from(self.step_bytes());
-        if !self.span_offset_bytes.is_multiple_of(step) {
-            let rule = format!("it must be a multiple of the block size {step} bytes");
+        if !self.span_offset_bytes.is_multiple_of(u64::from(logical_block_bytes)) {
+            let rule = format!(
+                "it must be a multiple of the target's blocks of {logical_block_bytes} bytes"
+            );
             return fail("the start of the span", self.span_offset_bytes, rule);
         }
         let block = u64::from(self.block_bytes);

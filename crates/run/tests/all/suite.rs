@@ -72,7 +72,7 @@ fn corners_issue_what_the_reference_says() {
     let settings = "time=1s sequential_time=1s random_span=16MiB";
     let outcome = run_test(&mut target, library.path(), "corners", settings).unwrap();
     let purges = target.events().iter().filter(|(_, event)| *event == Asked::Purged).count();
-    assert_eq!(purges, 7, "before the reads, before each kind of writes");
+    assert_eq!(purges, 9, "before the reads, before each kind of writes");
     let ops: Vec<Op> = target.ops().copied().collect();
     let (read, write) = (OpKind::Read, OpKind::Write);
     let (random, repeating) = (Data::Incompressible, Data::Repeating);
@@ -88,11 +88,21 @@ fn corners_issue_what_the_reference_says() {
         (write, 131_072, random),
         (write, 4096, repeating),
         (write, 131_072, random),
+        (read, 4096, random),
+        (write, 131_072, random),
+        (write, 4096, random),
+        (write, 131_072, random),
         (read, 131_072, random),
         (write, 131_072, repeating),
     ];
     assert_eq!(kinds_of(&ops), want);
     assert!(ops.iter().filter(|op| op.len == 4096).all(|op| op.offset < 16 * MIB));
+    let unaligned = ops.iter().filter(|op| op.len == 4096 && op.offset % 4096 == 512).count();
+    let aligned = ops.iter().filter(|op| op.offset % 4096 == 0).count();
+    assert_eq!(unaligned + aligned, ops.len());
+    let iops = |step: &str| metric(&outcome, &format!("corners.{step}_unaligned.iops"));
+    let told = iops("random_read") + iops("random_write");
+    assert!((unaligned as f64 - told).abs() <= 6.0, "{unaligned} issued, {told} told");
     // One command a millisecond and slot: IOPS are the depth.
     let expected = [("random_read", 3), ("random_write_deep", 32), ("sequential_read", 1)];
     for (step, depth) in expected {

@@ -5,8 +5,9 @@
 //! then 128 KiB sequential commands at QD 1 over the whole span for one minute, writes with random and with
 //! repeating data. Additions: random reads at QD 32; a purge and a sequential fill of the 8 GiB before the random
 //! reads and before each step of random writes; a purge before the sequential writes, and a fill of the whole
-//! span before the sequential read, so that no step reads unwritten data. Interpretation: MB/s over the
-//! entire time of a step. 50 MB/s of random writes serve a desktop; a large difference between the
+//! span before the sequential read, so that no step reads unwritten data; random commands at QD 3 that begin
+//! 512 B off their alignment, as programs of 2011 issued them, where the target has blocks of 512 B. Interpretation:
+//! MB/s over the entire time of a step. 50 MB/s of random writes serve a desktop; a large difference between the
 //! two kinds of data indicates a compressing controller.
 
 use base::{Data, OpKind};
@@ -34,17 +35,22 @@ pub(crate) const DEFINITION: Definition = Definition {
     ..Definition::of::<Settings>(Chapter::Speed, 1)
 };
 
-const STEPS: [(&str, &str); 9] = [
+const STEPS: [(&str, &str); 11] = [
     ("random_read", "4 KiB random read"),
     ("random_read_deep", "4 KiB random read, deep queue"),
     ("random_write", "4 KiB random write"),
     ("random_write_repeating", "4 KiB random write, repeating data"),
     ("random_write_deep", "4 KiB random write, deep queue"),
     ("random_write_deep_repeating", "4 KiB random write, deep queue, repeating data"),
+    ("random_read_unaligned", "4 KiB random read, unaligned"),
+    ("random_write_unaligned", "4 KiB random write, unaligned"),
     ("sequential_write", "128 KiB sequential write"),
     ("sequential_read", "128 KiB sequential read"),
     ("sequential_write_repeating", "128 KiB sequential write, repeating data"),
 ];
+
+/// Distance of the unaligned commands from their alignment.
+const SECTOR_BYTES: u32 = 512;
 
 /// The rate that serves a desktop, by the rule of thumb of the reviews.
 const DESKTOP_MB_PER_S: f64 = 50.0;
@@ -82,7 +88,7 @@ settings! {
 }
 
 impl TestSettings for Settings {
-    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let (depth, deep) = (self.queue_depth, self.deep_queue_depth);
         let (read, write) = (OpKind::Read, OpKind::Write);
         let mut phases = Vec::new();
@@ -97,6 +103,15 @@ impl TestSettings for Settings {
         ] {
             let step = self.random(name, write, depth, data);
             phases.extend(site.from_filled(self.random_span_bytes, step));
+        }
+        if site.limits.logical_block_bytes <= SECTOR_BYTES {
+            for (name, kind) in [("random_read_unaligned", read), ("random_write_unaligned", write)]
+            {
+                let step = self.unaligned(name, kind);
+                phases.extend(site.from_filled(self.random_span_bytes, step));
+            }
+        } else {
+            notes.push(format!("unaligned commands: {}", site.too_small(SECTOR_BYTES)));
         }
         phases.push(steps::purge());
         let span = site.span_bytes;
@@ -131,6 +146,18 @@ impl Settings {
     fn random(&self, name: &str, kind: OpKind, depth: u32, data: Data) -> PhaseSpec {
         let workload = Workload::new(kind, Order::Uniform, 4096, depth, self.random_span_bytes);
         steps::for_time(name, Workload { data, ..workload }, self.time)
+    }
+
+    /// Random commands that touch two blocks of 4 KiB each.
+    fn unaligned(&self, name: &str, kind: OpKind) -> PhaseSpec {
+        let span_bytes = self.random_span_bytes.saturating_sub(4096);
+        let workload = Workload::new(kind, Order::Uniform, 4096, self.queue_depth, span_bytes);
+        let workload = Workload { span_offset_bytes: SECTOR_BYTES.into(), ..workload };
+        let step = steps::for_time(name, workload, self.time);
+        PhaseSpec {
+            what: format!("{}, each {SECTOR_BYTES} B off its alignment", step.what),
+            ..step
+        }
     }
 
     fn sequential(&self, name: &str, kind: OpKind, span_bytes: u64, data: Data) -> PhaseSpec {
