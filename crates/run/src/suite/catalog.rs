@@ -18,6 +18,7 @@ pub(crate) mod pts {
 }
 
 pub(crate) mod response {
+    pub(crate) mod feel;
     pub(crate) mod latency;
     pub(crate) mod load_latency;
     pub(crate) mod matrix;
@@ -58,7 +59,7 @@ pub(crate) mod sustained {
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 34] = [
+pub(super) const DEFINITIONS: [&Definition; 35] = [
     &energy::power::DEFINITION,
     &pts::composite::DEFINITION,
     &pts::cross_stimulus::DEFINITION,
@@ -68,6 +69,7 @@ pub(super) const DEFINITIONS: [&Definition; 34] = [
     &pts::latency::DEFINITION,
     &pts::throughput::DEFINITION,
     &pts::write_saturation::DEFINITION,
+    &response::feel::DEFINITION,
     &response::latency::DEFINITION,
     &response::load_latency::DEFINITION,
     &response::matrix::DEFINITION,
