@@ -33,7 +33,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     heading: "Work that people feel",
     question: "would I notice, in seconds of everyday work?",
     closed_loop: Some("its loads have a pace of their own"),
-    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("part=1/10 gap=5s")],
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("part=1/10 gap=1s")],
     charts: &[Chart::Felt { table: TABLE }],
     ..Definition::of::<Settings>(Chapter::Response, 7)
 };
