@@ -12,15 +12,15 @@ export const FELT_S = FELT_NS / 1e9;
 export interface Load {
   /** As in the table of the test: `level load`. */
   name: string;
-  /** Times that a person does it in a day, assumed. */
-  aDay: number;
+  /** Times that a person does it in a day, assumed; null of a part of a load. */
+  aDay: number | null;
   ranking: Ranking;
 }
 
 /** A load of one drive beside the slowest and the fastest here. */
 export interface Saving {
   load: string;
-  aDay: number;
+  aDay: number | null;
   timeS: number;
   slowest: Entry;
   fastest: Entry;
@@ -57,10 +57,16 @@ export function savings(loads: readonly Load[], product: Product): Saving[] {
   });
 }
 
-/** Seconds that a drive saves in a day: a difference that nobody feels counts never, however often. */
-export function savedInDay(all: readonly Saving[], against: "slowest" | "fastest"): number {
+/**
+ * Seconds that a drive saves in a day: a difference that nobody feels counts never, however often. Null if the loads
+ * are parts.
+ */
+export function savedInDay(all: readonly Saving[], against: "slowest" | "fastest"): number | null {
   const of = (one: Saving) => (against === "slowest" ? one.againstSlowestS : one.againstFastestS);
-  return all.reduce((sum, one) => sum + one.aDay * of(one), 0);
+  return all.reduce<number | null>(
+    (sum, one) => (sum === null || one.aDay === null ? null : sum + one.aDay * of(one)),
+    0,
+  );
 }
 
 /** Seconds with the 0.1 s that a person feels; from two minutes on as on a clock. */

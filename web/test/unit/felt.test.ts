@@ -11,7 +11,7 @@ import { daySentence } from "../../src/view/results/felt";
 const made = library(3, 120);
 
 /** Three drives with these times of a load, in seconds. */
-function loadWith(times: number[], aDay: number, config: Record<string, unknown>[] = []): Load {
+function loadWith(times: number[], aDay: number | null, config: Record<string, unknown>[] = []): Load {
   const [first] = made.runs;
   const drives = [...new Set(made.runs.map(({ target }) => target.spec))];
   const runs = times.map((time, at) => ({
@@ -56,6 +56,7 @@ describe("work that people feel", () => {
   test("what nobody feels counts never, however often it is done", () => {
     const often = savingOf(loadWith([1.05, 1.0, 1.02], 1_000), 1.0);
     expect(savedInDay(often, "slowest")).toBe(0);
+    expect(daySentence("This one", savingOf(loadWith([6.5, 1.1, 1.15], null), 1.1))).toBe("");
     const rare = savingOf(loadWith([6.5, 1.1, 1.15], 2), 1.1);
     expect(savedInDay(rare, "slowest")).toBeCloseTo(10.8);
     expect(daySentence("This one", [...often, ...rare])).toMatch(

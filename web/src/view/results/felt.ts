@@ -11,7 +11,7 @@ import {
   secondsText,
 } from "../../data/felt";
 import { figureOf } from "../../data/figures";
-import { separated } from "../../data/format";
+import { separated, UNKNOWN } from "../../data/format";
 import { runsOf } from "../../data/products";
 import { type Entry, figuresOfTest } from "../../data/ranking";
 import { heading } from "../../data/tests";
@@ -27,12 +27,12 @@ function loadsOf(app: App, test: string, table: string): Load[] {
       .filter(({ name }) => name === table)
       .flatMap(({ columns, rows }) => {
         const at = columns.findIndex(({ name }) => name === A_DAY);
-        return rows.map(({ label, values }): [string, number] => [label, values[at] ?? 0]);
+        return rows.map(({ label, values }): [string, number | null] => [label, values[at] ?? null]);
       }),
   );
   return figuresOfTest(app.products, test).flatMap((metric) => {
     const name = loadOf(figureOf(metric));
-    return name === null ? [] : [{ name, aDay: times.get(name) ?? 0, ranking: ranked(app, test, metric) }];
+    return name === null ? [] : [{ name, aDay: times.get(name) ?? null, ranking: ranked(app, test, metric) }];
   });
 }
 
@@ -53,8 +53,8 @@ function row(one: Saving, own: Entry["product"]): HTMLElement {
     h("td", {}, secondsText(one.timeS)),
     against(one.againstSlowestS, one.slowest, own),
     against(one.againstFastestS, one.fastest, own),
-    h("td", {}, separated(one.aDay, 1)),
-    h("td", {}, savingText(one.aDay * one.againstSlowestS)),
+    h("td", {}, one.aDay === null ? UNKNOWN : separated(one.aDay, 1)),
+    h("td", {}, one.aDay === null ? UNKNOWN : savingText(one.aDay * one.againstSlowestS)),
   );
 }
 
@@ -85,10 +85,11 @@ function savingsTable(all: readonly Saving[], own: Entry["product"], title: stri
   );
 }
 
-/** The sum of a day in words. */
+/** The sum of a day in words; empty if the loads are parts. */
 export function daySentence(name: string, all: readonly Saving[]): string {
   const slowest = savedInDay(all, "slowest");
   const fastest = savedInDay(all, "fastest");
+  if (slowest === null || fastest === null) return "";
   return (
     `In a day of such work ${name} takes ${savingText(slowest)} than the slowest drives here ` +
     `and ${savingText(fastest)} than the fastest.`

@@ -67,6 +67,7 @@ fn waits_and_missed_frames_are_counted_and_a_part_of_the_loads_has_no_day() {
     assert_eq!(metric(&outcome, "feel.world_streaming.missed_frames_share"), 1.0);
     assert_eq!(metric(&outcome, "feel.app_start.waits"), 0.0);
     assert_eq!(outcome.run.metrics["feel.day.time_s"], None);
+    assert_eq!(table(&outcome).rows[0].values[4..], [None, None]);
     let warnings = outcome.run.warnings.join("\n");
     assert!(warnings.contains("the time in a day is unknown"), "{warnings}");
     assert!(outcome.run.findings.is_empty(), "{:?}", outcome.run.findings);

@@ -127,7 +127,7 @@ const PART_MIN: u64 = 1000;
 impl Entry for Loads {
     fn entries(&self, name: &str) -> Vec<(String, Value)> {
         let names: Vec<_> = self.list.iter().map(|(load, _)| load.name).collect();
-        steps::entries([(name, names.into()), (PART.name, self.part.to_string().into())])
+        steps::entries([(name, names.join(",").into()), (PART.name, self.part.to_string().into())])
     }
 }
 
@@ -222,9 +222,10 @@ impl TestSettings for Settings {
             } else {
                 let time_s = part.map(|part| part.phase.duration_ns as f64 / 1e9);
                 add("time_s", time_s);
-                let in_day_s = time_s.zip(load.a_day).map(|(time_s, times)| time_s * times);
+                let a_day = load.a_day.filter(|_| self.loads.part == Ratio::ONE);
+                let in_day_s = time_s.zip(a_day).map(|(time_s, times)| time_s * times);
                 day_s = day_s.zip(in_day_s).map(|(sum, one)| sum + one);
-                [time_s, waits, None, None, load.a_day, in_day_s]
+                [time_s, waits, None, None, a_day, in_day_s]
             };
             let label = load.name.replace('-', " ");
             table.rows.push(TableRow { label, values: values.to_vec() });
