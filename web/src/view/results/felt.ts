@@ -98,7 +98,7 @@ export function daySentence(name: string, all: readonly Saving[]): string {
 
 /** Nothing where no other drive did the loads under equal conditions. */
 export function feltBlock(app: App, test: string, table: string): HTMLElement {
-  const block = h("div", { class: "felt", "data-plot": table });
+  const block = h("div", { class: "savings", "data-plot": table });
   const update = () => {
     const own = reviewed(app);
     const all = own ? savings(loadsOf(app, test, table), own) : [];
