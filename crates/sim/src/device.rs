@@ -357,6 +357,14 @@ impl<P: Probe> Device<P> {
         self.now_ns = self.now_ns.max(until.0);
     }
 
+    /// Lets time pass until a command has ended, or until `until`, whichever comes first.
+    pub fn run_until_end(&mut self, until: Nanos) {
+        let is_idle = self.commands.ended() == 0 && self.commands.outstanding() == 0;
+        if is_idle || !self.advance(1, until.0) {
+            self.run_until(until);
+        }
+    }
+
     /// The main loop: one event after the other, until this number of commands has ended; false if the next event is
     /// after `limit_ns` before that.
     #[inline(never)]

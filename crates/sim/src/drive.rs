@@ -61,6 +61,11 @@ impl Drive {
         self.0.run_until(until);
     }
 
+    /// As [`Device::run_until_end`].
+    pub fn run_until_end(&mut self, until: Nanos) {
+        self.0.run_until_end(until);
+    }
+
     /// As [`Device::reset`].
     pub fn reset(&mut self) {
         self.0.reset();

@@ -45,8 +45,8 @@ pub trait Target: Send {
     fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError>;
 
     /// Lets time pass until a command has ended, or until `t`, whichever comes first, and appends
-    /// the commands that have ended to `out`. A target in virtual time may advance to `t` at once.
-    /// A real target is polled meanwhile, so that neither the time nor an end is noticed late.
+    /// the commands that have ended to `out`. A real target is polled meanwhile, so that neither the
+    /// time nor an end is noticed late.
     ///
     /// # Errors
     /// As [`Target::reap`].

@@ -56,6 +56,10 @@ export const GROUPS: readonly HeadlineGroup[] = [
     ],
   },
   {
+    name: "Felt",
+    headlines: [line("feel", "feel.day.time_s", "A day", "Time of everyday work in a day")],
+  },
+  {
     name: "Sustained, MB/s",
     headlines: [line("linear", "linear.write.mb_per_s", "Write", "One write of the whole drive")],
   },

@@ -1222,6 +1222,56 @@ export const METRICS = [
     "in_summary": false
   },
   {
+    "name": "feel.day.time_s",
+    "label": "Time of everyday work in a day",
+    "unit": "s",
+    "better": "lower",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Time until each load is done, times the number of times that a person does it in a day (assumed; the table has them), over all loads. Unknown unless every load was done in full.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "feel.<step>.time_s",
+    "label": "Time until done",
+    "unit": "s",
+    "better": "lower",
+    "scaling": "kept_without_cleaning",
+    "explanation": "From the begin of the load to the end of its last command, with the pauses of the processor. Nobody feels a difference below 0.1 s.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "feel.<step>.waits",
+    "label": "Waits of 0.1 s or longer",
+    "unit": "count",
+    "better": "lower",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Commands of the load that took so long that a person would feel it. The good value is 0.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "feel.<step>.missed_frames",
+    "label": "Missed frames",
+    "unit": "count",
+    "better": "lower",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Frames whose read took longer than the frame, to within a bin of the histogram (0.8%), or found no room in the queue.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "feel.<step>.missed_frames_share",
+    "label": "Missed frames, share",
+    "unit": "share",
+    "better": "lower",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Missed frames divided by all frames.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
     "name": "mixed-sizes.<step>.of_expected_share",
     "label": "Commands, of the expected ones",
     "unit": "share",

@@ -264,6 +264,18 @@ export const TESTS = [
     ]
   },
   {
+    "name": "feel",
+    "heading": "Work that people feel",
+    "question": "would I notice, in seconds of everyday work?",
+    "chapter": "Response",
+    "charts": [
+      {
+        "kind": "felt",
+        "table": "feel"
+      }
+    ]
+  },
+  {
     "name": "full-write",
     "heading": "Full-drive writes",
     "question": "how fast is a write of the whole drive, and is the second as fast as the first?",

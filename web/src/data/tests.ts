@@ -23,6 +23,12 @@ interface HeatMap {
   table: string;
 }
 
+/** A table of loads by the time until they are done: what a drive saves against others. */
+interface FeltLoads {
+  kind: "felt";
+  table: string;
+}
+
 interface PowerBars {
   kind: "power_bars";
 }
@@ -32,7 +38,7 @@ interface Test {
   heading: string;
   question: string;
   chapter: string;
-  charts: readonly (Seconds | Curves | HeatMap | PowerBars)[];
+  charts: readonly (Seconds | Curves | HeatMap | FeltLoads | PowerBars)[];
 }
 
 /** Results of other programs: no test of the suite. */
@@ -92,6 +98,11 @@ export function curvesOf(test: string, tables: readonly string[] = []): Curves[]
 /** The tables of a test that are heat maps. */
 export function heatMapsOf(test: string): string[] {
   return charts(test).flatMap((chart) => (chart.kind === "heat_map" ? [chart.table] : []));
+}
+
+/** The tables of a test whose loads people feel. */
+export function feltOf(test: string): string[] {
+  return charts(test).flatMap((chart) => (chart.kind === "felt" ? [chart.table] : []));
 }
 
 /** Each test once, in the order of the suite; at the end those that it does not have. */

@@ -72,6 +72,13 @@ const ANSWERS: Record<string, () => Promise<void>> = {
     expect(felt).toMatch(/saves .* of waiting/);
     expect(felt).toMatch(/and \d+ and \d+ take 0.1 s or longer, which a person sees/);
   },
+  "How much time does this drive save me in a day?": async () => {
+    const block = page.locator("#test-feel .savings");
+    expect(plain(await block.locator("p").first().innerText())).toMatch(
+      /^In a day of such work .* takes the same time as the slowest drives here and [\d.]+ s more than the fastest\.$/,
+    );
+    expect(await block.locator("tbody tr").count()).toBe(3);
+  },
   "Which of these two is better, and by how much?": async () => {
     const row = page.locator('.pair tr[data-figure="iops_steady_mean"]');
     expect(await row.locator(".ahead").count()).toBe(1);

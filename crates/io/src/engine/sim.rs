@@ -405,7 +405,7 @@ impl Target for SimTarget {
     }
 
     fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
-        self.idle_until(t);
+        self.drive.run_until_end(t);
         self.reap(0, out)
     }
 

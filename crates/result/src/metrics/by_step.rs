@@ -8,7 +8,7 @@ use super::metric::Unit::{
 };
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 44] = [
+pub(super) const STEPS: [Row; 49] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -300,6 +300,49 @@ pub(super) const STEPS: [Row; 44] = [
         Some(Lower),
         KeptWithoutCleaning,
         "99th percentile of the latency of the quiet job beside the noisy one, divided by that alone.",
+    ),
+    (
+        "feel.day.time_s",
+        "Time of everyday work in a day",
+        S,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "Time until each load is done, times the number of times that a person does it in a day (assumed; the \
+         table has them), over all loads. Unknown unless every load was done in full.",
+    ),
+    (
+        "feel.<step>.time_s",
+        "Time until done",
+        S,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "From the begin of the load to the end of its last command, with the pauses of the processor. Nobody \
+         feels a difference below 0.1 s.",
+    ),
+    (
+        "feel.<step>.waits",
+        "Waits of 0.1 s or longer",
+        Count,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "Commands of the load that took so long that a person would feel it. The good value is 0.",
+    ),
+    (
+        "feel.<step>.missed_frames",
+        "Missed frames",
+        Count,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "Frames whose read took longer than the frame, to within a bin of the histogram (0.8%), or found no \
+         room in the queue.",
+    ),
+    (
+        "feel.<step>.missed_frames_share",
+        "Missed frames, share",
+        Share,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "Missed frames divided by all frames.",
     ),
     (
         "mixed-sizes.<step>.of_expected_share",

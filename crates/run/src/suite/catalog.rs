@@ -19,6 +19,7 @@ pub(crate) mod pts {
 }
 
 pub(crate) mod response {
+    pub(crate) mod feel;
     pub(crate) mod latency;
     pub(crate) mod load_latency;
     pub(crate) mod matrix;
@@ -63,7 +64,7 @@ pub(crate) mod sustained {
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 39] = [
+pub(super) const DEFINITIONS: [&Definition; 40] = [
     &energy::power::DEFINITION,
     &energy::thermal::DEFINITION,
     &pts::composite::DEFINITION,
@@ -74,6 +75,7 @@ pub(super) const DEFINITIONS: [&Definition; 39] = [
     &pts::latency::DEFINITION,
     &pts::throughput::DEFINITION,
     &pts::write_saturation::DEFINITION,
+    &response::feel::DEFINITION,
     &response::latency::DEFINITION,
     &response::load_latency::DEFINITION,
     &response::matrix::DEFINITION,

@@ -163,6 +163,12 @@ pub enum Chart {
         /// Name of the table.
         table: &'static str,
     },
+    /// A table of loads by the time until they are done: the time that a drive saves against the slowest and the
+    /// fastest, and in a day. A difference below 0.1 s is none.
+    Felt {
+        /// Name of the table.
+        table: &'static str,
+    },
     /// Bars of the power of a drive in each state.
     PowerBars,
 }

@@ -74,6 +74,7 @@ fn every_curve_is_of_a_table_that_the_test_has() {
             let (name, units) = match chart {
                 Chart::Curves { table, units, .. } => (table, *units),
                 Chart::HeatMap { table } => (table, &[][..]),
+                Chart::Felt { table } => (table, &["s", "times"][..]),
                 Chart::Seconds | Chart::PowerBars => continue,
             };
             let table = figures.tables.iter().find(|table| table.name == *name);

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "tests that show their figures")]
 
 mod amplification;
+mod feel;
 mod levels;
 mod load_latency;
 mod neighbours;

@@ -2,7 +2,7 @@
 
 import type { App } from "../../app";
 import { isImported, type Run, runsBeside } from "../../data/load";
-import { curvesOf, hasPowerBars, heading, heatMapsOf, inOrder, question } from "../../data/tests";
+import { curvesOf, feltOf, hasPowerBars, heading, heatMapsOf, inOrder, question } from "../../data/tests";
 import { aside, h, lateFold } from "../../dom";
 import { testBars } from "../bars/chapter";
 import { sectionId } from "../parts/address";
@@ -13,6 +13,7 @@ import { figuresTable, goToFigure } from "../text/figures";
 import { findingCard } from "../text/findings";
 import { wordsOf } from "../text/words";
 import { COLORS, convergence, curveGraphs } from "./curves";
+import { feltBlock } from "./felt";
 import { heatMaps } from "./heatmap";
 import { passOverlay } from "./overlay";
 import { passGraph } from "./passes";
@@ -141,6 +142,7 @@ function testSection(app: App, test: string): HTMLElement {
     h("h2", { id: `${id}-title` }, question(test)),
     wordsOf(app, test),
     bars,
+    feltOf(test).map((table) => feltBlock(app, test, table)),
     curvesGrid([...curves, ...maps]),
     hasPowerBars(test) && !many && powerBars(own),
     h(

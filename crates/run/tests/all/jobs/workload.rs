@@ -205,3 +205,21 @@ fn a_workload_tells_the_work_inside_a_simulated_drive() {
         assert!(outcome.run.metrics[&format!("workload.all.{name}")].is_some(), "{name}");
     }
 }
+
+/// The drive goes on while a job pauses: the others find their ends at once.
+#[test]
+fn a_pause_of_one_job_does_not_delay_another_on_a_simulated_drive() {
+    let library = tempfile::tempdir().unwrap();
+    let mut drive = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
+    let job = "op = 'read'\nblock = '4KiB'\npattern = 'uniform'\nqueue_depth = 1\n";
+    let text = format!(
+        "[job.quick]\n{job}think = '10ms'\nthink_after = 4\nbytes = '1600KiB'\n\
+         [job.slow]\n{job}think = '200ms'\n"
+    );
+    let file = written(library.path(), &text);
+    let request = request(library.path(), test("workload"), &[("workload", file.as_str())]);
+    let outcome = run_quietly(&mut drive, &request).unwrap();
+    // 100 times four reads of about 0.1 ms and 10 ms of pause.
+    let iops = metric(&outcome, "workload.quick.iops");
+    assert!((350.0..400.0).contains(&iops), "{iops}");
+}

@@ -81,18 +81,9 @@ impl Key for JobsFile {
     fn read(Reading { name, params, site, .. }: Reading<'_>) -> Result<Self, RunError> {
         let name = params.text(name);
         let text = text_of(&name)?;
-        let place = WorkloadSite {
-            span_bytes: site.span_bytes,
-            queue_depth_max: site.limits.queue_depth_max,
-            logical_block_bytes: site.limits.logical_block_bytes,
-        };
-        let unusable = |error| RunError::Usage(format!("workload `{name}`: {error}"));
-        let mut file = WorkloadFile::parse(&text).map_err(unusable)?;
-        if params.text("duration") != "file" {
-            file.duration = Some(params.duration("duration")?.to_string());
-        }
-        let jobs = file.jobs(&place).map_err(unusable)?;
-        check_placement(&name, &jobs, site)?;
+        let is_set = params.text("duration") != "file";
+        let duration = is_set.then(|| params.duration("duration")).transpose()?;
+        let jobs = jobs_of(&name, &text, duration, site)?;
         Ok(Self { name, text, jobs })
     }
 }
@@ -114,11 +105,7 @@ impl TestSettings for Settings {
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
-        let words =
-            self.file.jobs.jobs.iter().map(|job| format!("{}: {}", job.name, in_words(job)));
-        let what = words.collect::<Vec<_>>().join("; ");
-        let action = Action::Jobs(self.file.jobs.clone());
-        let load = PhaseSpec { name: LOAD.to_owned(), what, action };
+        let load = phase(LOAD, &self.file.jobs);
         let workloads = self.file.jobs.jobs.iter().map(|job| &job.workload);
         let reach = workloads.map(|workload| workload.span_offset_bytes + workload.span_bytes);
         let purge = self.purge.then(steps::purge);
@@ -193,6 +180,38 @@ impl Settings {
             mb_per_s(sum.mb_per_s()?)
         ))
     }
+}
+
+/// The jobs of a workload file at the site; `duration` replaces that of the file.
+///
+/// # Errors
+/// [`RunError::Usage`] for a file that cannot be, or not here.
+pub(crate) fn jobs_of(
+    name: &str,
+    text: &str,
+    duration: Option<Nanos>,
+    site: &Site<'_>,
+) -> Result<Jobs, RunError> {
+    let place = WorkloadSite {
+        span_bytes: site.span_bytes,
+        queue_depth_max: site.limits.queue_depth_max,
+        logical_block_bytes: site.limits.logical_block_bytes,
+    };
+    let unusable = |error| RunError::Usage(format!("workload `{name}`: {error}"));
+    let mut file = WorkloadFile::parse(text).map_err(unusable)?;
+    if let Some(duration) = duration {
+        file.duration = Some(duration.to_string());
+    }
+    let jobs = file.jobs(&place).map_err(unusable)?;
+    check_placement(name, &jobs, site)?;
+    Ok(jobs)
+}
+
+/// A phase that issues the commands of these jobs.
+pub(crate) fn phase(name: &str, jobs: &Jobs) -> PhaseSpec {
+    let words = jobs.jobs.iter().map(|job| format!("{}: {}", job.name, in_words(job)));
+    let what = words.collect::<Vec<_>>().join("; ");
+    PhaseSpec { name: name.to_owned(), what, action: Action::Jobs(jobs.clone()) }
 }
 
 /// Refuses jobs with a placement handle that the target does not have.
