@@ -65,6 +65,25 @@ const ANSWERS: Record<string, () => Promise<void>> = {
     expect(await firstByHead("heavy.avg_data_rate_mb_per_s")).toBe(wanted);
     expect(await page.locator("#test-heavy .bar-row title").first().textContent()).toContain(wanted);
   },
+  "Which drive is best for heavy work when it is full?": async () => {
+    const wanted = best("heavy-full", "avg_data_rate_mb_per_s", "higher");
+    expect(await firstByHead("heavy-full.avg_data_rate_mb_per_s")).toBe(wanted);
+  },
+  "Does it keep its rate when it is warm?": async () => {
+    const text = (await page.locator("#test-thermal").innerText()).toLowerCase();
+    expect(text).toContain("rate kept at the end");
+    expect(text).toContain("highest temperature");
+  },
+  "What does a pause give back, and how long does it take to wake up?": async () => {
+    const text = (await page.locator("#test-idle").innerText()).toLowerCase();
+    expect(text).toContain("regained after a pause");
+    expect(text).toContain("time to wake up");
+  },
+  "Does TRIM work?": async () => {
+    expect(await page.locator("#verdict").innerText()).toMatch(
+      /TRIM (works|does not work)|Whether TRIM works/,
+    );
+  },
   "Would I notice?": async () => {
     await fold(page.locator("#pair summary"));
     expect(await page.locator(".felt h3").innerText()).toBe("Would I notice at work?");

@@ -37,7 +37,7 @@ describe("bars", () => {
   test("waits over decades are dots on a log scale", () => {
     const runs = made.runs.map((run, at) => ({
       ...run,
-      metrics: { ...run.metrics, latency_ns_max: 10 ** (6 + (at % 5)) },
+      metrics: { ...run.metrics, latency_ns_max: 10 ** (6 + (at % 7)) },
     }));
     const layout = barLayout(ranking({ ...made, runs }, "latency_ns_max"));
     expect(layout.isLog).toBe(true);
