@@ -153,7 +153,7 @@ impl State {
 
     /// Lets time pass; a time that is over changes nothing.
     fn pass_until(&mut self, time: Nanos) -> Result<(), Failure> {
-        if time > self.drive.now() {
+        while time > self.drive.now() {
             self.drive.reap_until(time, &mut self.reaped)?;
             self.keep();
         }

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ::target::{TargetError, TargetSpec};
+use result::store::ios::IOS_FILE;
 use result::store::{LATENCY_FILE, RUN_FILE, SERIES_FILE};
 
 /// The source of a trace on standard input.
@@ -106,10 +107,9 @@ impl Inputs {
         let input = self.keys.iter().find(|(key, _)| found.contains(key)).map(|(_, what)| *what);
         let is_image =
             || attached_images().iter().any(|image| keys(image).iter().any(|k| found.contains(k)));
-        let Some(what) = input.or_else(|| is_image().then_some("is the image of a loop device"))
-        else {
-            return Ok(());
-        };
+        let of_others =
+            || is_image().then_some("is the image of a loop device").or_else(|| of_a_run(output));
+        let Some(what) = input.or_else(of_others) else { return Ok(()) };
         Err(TargetError::Refused {
             code: "output-is-input",
             message: format!(
@@ -123,6 +123,14 @@ impl Inputs {
         self.keys.extend(keys(path).into_iter().map(|key| (key, what)));
         self
     }
+}
+
+/// The use of a file that a run directory of any library holds, or `None` if it is no such file.
+fn of_a_run(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?;
+    let is_file = [RUN_FILE, SERIES_FILE, LATENCY_FILE, IOS_FILE].iter().any(|file| name == *file);
+    let holds_run = || path.parent().is_some_and(|dir| dir.join(RUN_FILE).is_file());
+    (is_file && path.exists() && holds_run()).then_some("holds a run")
 }
 
 /// The existing thing, or the name of a future one.
@@ -188,6 +196,18 @@ mod tests {
             assert!(is_refused(&inputs, &at(name)), "{name}");
         }
         assert!(!is_refused(&inputs, &at("other")) && !is_refused(&inputs, &at("new")));
+    }
+
+    #[test]
+    fn a_file_of_any_run_directory_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at(SERIES_FILE), "rows").unwrap();
+        assert!(!is_refused(&Inputs::default(), &at(SERIES_FILE)), "no run is here");
+        fs::write(at(RUN_FILE), "{}").unwrap();
+        assert!(is_refused(&Inputs::default(), &at(RUN_FILE)));
+        assert!(is_refused(&Inputs::default(), &at(SERIES_FILE)));
+        assert!(!is_refused(&Inputs::default(), &at("report.html")));
     }
 
     #[test]

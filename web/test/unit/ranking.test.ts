@@ -150,7 +150,7 @@ describe("the verdict", () => {
   });
 
   test("omits what does not hold at the scale of the run", () => {
-    const marks: RunView["marks"] = ["iops_steady_cv", "latency_ns_max"].map((metric) => ({
+    const marks: RunView["marks"] = ["iops_steady_jitter_share", "latency_ns_max"].map((metric) => ({
       metric,
       kind: "scale",
       text: "at scale 1/32",

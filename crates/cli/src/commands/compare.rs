@@ -96,11 +96,12 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
     let compared =
         compare(&runs_a, &runs_b, &question).map_err(|error| RunError::Usage(error.to_string()))?;
     let others = left_out(&runs_a, &runs_b, &question);
+    let mut page = None;
     if let Some(path) = &args.page {
         let runs: Vec<RunDir> = a.iter().chain(&b).cloned().collect();
         let mut report = build(&format!("{} against {}", args.a, args.b), &runs)?;
         words::add_of_runs(&mut report, &runs)?;
-        write_page(path, &inputs, &load_page(None)?, &report)?;
+        page = Some(write_page(path, &inputs, &load_page(None)?, &report)?);
     }
     let is_regression = compared.iter().any(Comparison::is_regression);
     match args.place.format {
@@ -109,7 +110,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
             serde_json::json!({
                 "regression": is_regression, "threshold": question.threshold,
                 "across": args.across, "seed": args.seed, "comparisons": compared,
-                "left_out": others, "error": null,
+                "left_out": others, "page": page, "error": null,
             })
         ),
         Format::Text => {
@@ -119,6 +120,9 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
                 print_graph(name, side, &compared)?;
             }
             data!("{}", verdict(&compared));
+            if let Some(page) = page {
+                data!("{page}");
+            }
         }
     }
     Ok(if is_regression { EXIT_VERDICT } else { EXIT_DONE })

@@ -1,7 +1,11 @@
 //! Idle time: the gain of a pause, and the time to wake up.
 
+use std::path::Path;
+
+use base::Nanos;
 use io::engine::sim::SimTarget;
 use run::Outcome;
+use target::Target;
 
 use crate::common::{metric, request, run_quietly, settings, simulated};
 
@@ -41,6 +45,23 @@ fn a_pause_gives_back_what_the_drive_cleans_in_it() {
     assert!(share > 0.5, "{share}");
     let sentence = diligent.run.findings.iter().find(|it| it.text.contains("in a pause of 60s"));
     assert!(sentence.is_some(), "{:?}", diligent.run.findings);
+}
+
+#[test]
+fn rests_that_outlast_a_step_are_refused_and_told_in_the_plan() {
+    let target = drive(&[]);
+    let plan = |words: &str| {
+        let request = request(Path::new("library"), "idle".parse().unwrap(), &settings(words));
+        run::session::plan(&request, &target.identity(), &target.limits())
+    };
+    let refused = plan("wakes=1000 rests=10ms,5d").unwrap_err().to_string();
+    assert!(refused.contains("wakes=1000") && refused.contains("432000s"), "{refused}");
+    let plan = plan("wakes=100 rests=15s").unwrap();
+    let mut phases = plan.procedure.steps.iter().flat_map(run::suite::Step::phases);
+    let wake = phases.find(|phase| phase.name == "wake_15s").unwrap();
+    let run::suite::Action::Jobs(jobs) = &wake.action else { panic!("no jobs: {wake:?}") };
+    let length = run::jobs::length(jobs);
+    assert_eq!(length, run::event::Length::Time(Nanos(1_515 * Nanos::SECOND.0)));
 }
 
 #[test]

@@ -201,6 +201,8 @@ fn sentence(
     throttle_s: Option<f64>,
 ) -> Option<Finding> {
     // A fresh drive loses rate under random writes, warm or not.
+    // A small drive warms sooner, so that it may be limited before the first second.
+    let kept = kept.filter(|_| measured.scaled().is_none());
     let kept = kept.filter(|_| label == WORK[0].1 || hottest.is_some())?;
     let heat = match (hottest, throttle_s) {
         (Some(c), Some(s)) => format!(

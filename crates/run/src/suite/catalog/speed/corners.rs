@@ -111,7 +111,11 @@ impl TestSettings for Settings {
                 phases.extend(site.from_filled(self.random_span_bytes, step));
             }
         } else {
-            notes.push(format!("unaligned commands: {}", site.too_small(SECTOR_BYTES)));
+            notes.push(format!(
+                "unaligned commands are left out: the target's blocks have {} bytes, and they would begin \
+                 {SECTOR_BYTES} bytes off",
+                site.limits.logical_block_bytes
+            ));
         }
         phases.push(steps::purge());
         let span = site.span_bytes;

@@ -19,7 +19,9 @@ use result::stats::latency::PERCENTILES;
 use target::Rest;
 
 use super::pslc::{Fast, fast};
-use crate::params::Param;
+use crate::error::RunError;
+use crate::params::{Param, Params};
+use crate::recorder::LENGTH_MAX;
 use crate::suite::keys::{Count, Duration, Pauses, QueueDepth, Region, settings};
 use crate::suite::{
     Action, Chapter, Definition, Figures, Measurements, Notes, Part, PhaseSpec, ReviewEntry, Site,
@@ -61,6 +63,19 @@ settings! {
 }
 
 impl TestSettings for Settings {
+    fn check(&mut self, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<(), RunError> {
+        let length = |rest: &Nanos| rest.0.saturating_mul(u64::from(self.wakes));
+        match self.rests.iter().find(|rest| length(rest) > LENGTH_MAX.0) {
+            None => Ok(()),
+            Some(rest) => Err(RunError::Usage(format!(
+                "`--set wakes={}` reads after a rest of {rest} each take more than the {} that a step may last; \
+                 lower wakes or rests",
+                params.text("wakes"),
+                LENGTH_MAX
+            ))),
+        }
+    }
+
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let span = site.span_bytes;
         let writes = |name: &str, time: Nanos| {
