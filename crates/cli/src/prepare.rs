@@ -44,6 +44,13 @@ pub fn failures(inspection: &Inspection) -> Vec<Failure> {
     inspection.objections().map(Failure::from_io).collect()
 }
 
+/// Tells the links that targets measured at the same time share.
+pub fn tell_links(inspection: &Inspection) {
+    for (link, targets) in inspection.shared_links() {
+        talk!("shared: {link}, by {}", targets.join(" and "));
+    }
+}
+
 /// Opens and holds every target that exists, up to its engine; then restores the settings that a
 /// killed run left changed, which would otherwise pass for the original ones.
 ///

@@ -106,14 +106,11 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
         parts.iter().any(|part| &part.job.spec == spec && completed.of(part).is_none())
     };
     let inspection = inspection.only(is_open);
-    let links = inspection.shared_links();
+    if !suite.execution.quiet {
+        prepare::tell_links(&inspection);
+    }
     let held = prepare::hold(inspection)?;
     announce(args, &parts, &left_out);
-    if !suite.execution.quiet {
-        links
-            .iter()
-            .for_each(|(link, targets)| talk!("shared: {link}, by {}", targets.join(" and ")));
-    }
     let interrupted = stop::button()?;
     let progress = Progress::new(suite.execution.quiet);
     let limits = Limits::new(suite.jobs.jobs);

@@ -103,6 +103,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let origin = Origin { invocation, about, ..Origin::default() };
     let open = |job| Task::Open(Box::new(job), Box::new(origin.clone()));
     let tasks: Vec<_> = jobs.into_iter().map(open).collect();
+    if !args.execution.quiet {
+        prepare::tell_links(&inspection);
+    }
     carry_out(&terms(args), &tasks, &prepare::hold(inspection)?)
 }
 
