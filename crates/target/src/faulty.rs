@@ -93,8 +93,17 @@ impl<T: Target> FaultyTarget<T> {
     }
 
     fn reap_inner(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
+        self.pass_on(out, |inner, reaped| inner.reap(min, reaped))
+    }
+
+    /// Passes on what the inner target reaps, with its faults.
+    fn pass_on(
+        &mut self,
+        out: &mut Vec<Completion>,
+        reap: impl FnOnce(&mut T, &mut Vec<Completion>) -> Result<(), TargetError>,
+    ) -> Result<(), TargetError> {
         let mut reaped = std::mem::take(&mut self.reaped);
-        let result = self.inner.reap(min, &mut reaped);
+        let result = reap(&mut self.inner, &mut reaped);
         self.in_inner = self.in_inner.saturating_sub(reaped.len());
         for completion in reaped.drain(..) {
             self.spoil(completion, out);
@@ -159,7 +168,8 @@ impl<T: Target> Target for FaultyTarget<T> {
     }
 
     fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), TargetError> {
-        self.idle_until(t);
+        let due = self.held.iter().map(|held| held.done).min().map_or(t, |done| done.min(t));
+        self.pass_on(out, |inner, reaped| inner.reap_until(due, reaped))?;
         self.reap(0, out)
     }
 
@@ -210,13 +220,23 @@ mod tests {
     use crate::scripted::{Reply, ScriptedTarget};
     use base::{Data, OpKind};
 
-    fn run(
-        faults: &[(u64, Fault)],
-        count: u32,
-    ) -> (Vec<Completion>, Nanos, Result<(), TargetError>) {
+    #[test]
+    fn a_wait_with_a_time_ends_with_the_first_command_that_is_passed_on() {
         let inner = ScriptedTarget::new(1 << 30, Reply::after_ns(10));
-        let mut target = FaultyTarget::new(inner, faults.iter().copied());
-        let op = |tag| Op {
+        let stall = Fault::Stall { extra: Nanos(30) };
+        let mut target = FaultyTarget::new(inner, [(0, stall)]);
+        target.submit(&[op(0)]);
+        let mut out = Vec::new();
+        target.reap_until(Nanos(100), &mut out).unwrap();
+        assert!(out.is_empty(), "the command stalls: {out:?}");
+        target.reap_until(Nanos(100), &mut out).unwrap();
+        assert_eq!((out.len(), target.now()), (1, Nanos(40)));
+        target.reap_until(Nanos(100), &mut out).unwrap();
+        assert_eq!(target.now(), Nanos(100));
+    }
+
+    fn op(tag: u32) -> Op {
+        Op {
             kind: OpKind::Read,
             data: Data::Incompressible,
             fua: false,
@@ -224,7 +244,15 @@ mod tests {
             len: 4096,
             tag,
             offset: 0,
-        };
+        }
+    }
+
+    fn run(
+        faults: &[(u64, Fault)],
+        count: u32,
+    ) -> (Vec<Completion>, Nanos, Result<(), TargetError>) {
+        let inner = ScriptedTarget::new(1 << 30, Reply::after_ns(10));
+        let mut target = FaultyTarget::new(inner, faults.iter().copied());
         target.submit(&(0..count).map(op).collect::<Vec<_>>());
         let mut out = Vec::new();
         let result = target.reap(count as usize, &mut out);
