@@ -6,7 +6,7 @@
 
 use super::changepoint::{SAME_LEVEL_SHARE, Shape};
 use super::rates::{full_intervals, iops, mb_per_s, seconds};
-use super::words::count;
+use super::words::{count, time};
 use crate::rows::SecondRow;
 use crate::schema::{Mark, MarkKind, Metrics};
 
@@ -82,12 +82,12 @@ impl Mixture {
 
     /// Description: both means, and the time of the change.
     pub fn words(&self, rate: Rate) -> String {
-        format!(
-            "mixes two regimes: {} until {} s, {} from then on",
-            rate.words(self.before),
-            count(seconds(self.change_ns)),
-            rate.words(self.after)
-        )
+        let change = match self.change_ns {
+            short @ ..=999_999_999 => time(short as f64),
+            ns => format!("{} s", count(seconds(ns))),
+        };
+        let (before, after) = (rate.words(self.before), rate.words(self.after));
+        format!("mixes two regimes: {before} until {change}, {after} from then on")
     }
 
     /// The mark of a mean rate over both.
