@@ -8,16 +8,6 @@ fn a_mounted_drive_is_refused() {
     assert!(Record::of("refused-mounted").stderr.contains("/mnt"));
 }
 
-/// Nothing is written to a mounted drive that is only read, and no confirmation is needed.
-#[test]
-fn a_mounted_drive_is_read_and_keeps_its_bytes() {
-    let run = Record::of("read-only");
-    run.must_exit_with(0);
-    let (before, after) = (Record::of("read-only-before"), Record::of("read-only-after"));
-    before.must_exit_with(0);
-    assert!(!before.stdout.is_empty() && before.stdout == after.stdout, "{before:?} {after:?}");
-}
-
 #[test]
 fn a_file_system_needs_a_second_consent() {
     Record::of("refused-signature").must_be_refused_as("signature");

@@ -94,14 +94,6 @@ mke2fs "$NVME" > /dev/null 2>&1
 mount -t ext4 "$NVME" /mnt
 run refused-mounted ssdlab run consistency "$NVME" --erase NVME-ONE --format json
 run refused-generic ssdlab run consistency "$generic" --erase NVME-ONE --format json
-
-# A mounted drive is read.
-sync
-blockdev --flushbufs "$NVME"
-run read-only-before sha256sum "$NVME"
-run read-only ssdlab run corners "$NVME" --read-only --set time=1s --set sequential_time=1s --set random_span=16MiB \
-    --library /tmp/runs-read-only --format json --quiet
-run read-only-after sha256sum "$NVME"
 umount /mnt
 run refused-signature ssdlab run consistency "$NVME" --erase NVME-ONE --format json
 run refused-unconfirmed ssdlab run consistency "$NVME" --format json
