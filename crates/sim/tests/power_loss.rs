@@ -58,7 +58,7 @@ fn ten_thousand_cuts_lose_nothing_that_was_promised() {
     println!("{} drives with capacitors, {} without", protected.len(), exposed.len());
     println!("{} writes were lost as allowed", at_stake(&exposed));
     let cuts = sum(&protected, |report| report.cuts);
-    assert!(cuts > all / 20 && cuts < all * 2 / 3, "{cuts} of {all}");
+    assert!(cuts > all / 10 && cuts < all / 2);
     assert_eq!(at_stake(&protected), 0, "capacitors keep what was acknowledged");
     assert!(at_stake(&exposed) > least, "hardly any write was at stake");
     let figures: [Least; 9] = [
