@@ -270,7 +270,11 @@ mod tests {
         let (mut parts, _) = parts(&args, |_| Review::Full, &inspection).unwrap();
         parts.sort_by_key(|part| std::cmp::Reverse(part.job.demand.length));
         let names: Vec<_> = parts.iter().map(|part| part.job.request.test.as_str()).collect();
-        assert_eq!(names[..4], ["destroyer-full", "destroyer", "load-latency", "trim"], "{names:?}");
+        assert_eq!(
+            names[..4],
+            ["destroyer-full", "destroyer", "load-latency", "trim"],
+            "{names:?}"
+        );
     }
 
     #[test]

@@ -29,7 +29,7 @@ export interface Saving {
   againstFastestS: number;
 }
 
-/** What is left of a difference for a person. */
+/** Difference of two times that a person notices, in seconds: zero below the threshold. */
 export function felt(differenceS: number): number {
   // 1.1 - 1.0 is less than 0.1 in binary.
   return Math.abs(differenceS) < FELT_S - 1e-9 ? 0 : differenceS;
