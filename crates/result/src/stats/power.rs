@@ -14,6 +14,13 @@ pub struct PowerDraw {
     pub known_share: f64,
 }
 
+impl PowerDraw {
+    /// Joules for 10^9 bytes at a rate; `None` if nothing moved.
+    pub fn j_per_gb(&self, mb_per_s: f64) -> Option<f64> {
+        (mb_per_s > 0.0).then(|| self.mean_w * 1e3 / mb_per_s)
+    }
+}
+
 /// Mean power of a row in watts, from the meter or else from the drive; `None` if there is neither.
 pub fn watts(row: &SecondRow) -> Option<f64> {
     row.power_uw_mean.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))

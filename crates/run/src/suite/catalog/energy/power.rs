@@ -132,8 +132,7 @@ struct State<'a> {
 impl State<'_> {
     /// Joules per gigabyte.
     fn j_per_gb(&self) -> Option<f64> {
-        let rate = self.part?.mb_per_s().filter(|rate| *rate > 0.0)?;
-        Some(self.drawn?.mean_w * 1e3 / rate)
+        self.drawn?.j_per_gb(self.part?.mb_per_s()?)
     }
 
     fn metric(&self, end: &str) -> String {

@@ -2,9 +2,8 @@
 //!
 //! Method (ours): purge; fill of the span; 128 KiB sequential writes at QD 32 over the whole span
 //! for `time`, then 70% reads and 30% writes of 4 KiB at random, QD 32, for `mixed`; before each, the
-//! drive cools down for `cool`. Rates come from
-//! the commands, power from the meter or the model, the temperature from the model each second, or
-//! from the drive's own report every 10 s.
+//! drive cools down for `cool`. Rates come from the commands, power from the meter or the model, the
+//! temperature from the model each second, or from the drive's own report every 10 s.
 //!
 //! Interpretation: the rate is cut into levels (change-point detection), each with the highest
 //! temperature in it. A fall counts as throttling if the drive had warmed by 5 K before it, and does
@@ -97,9 +96,7 @@ impl TestSettings for Settings {
             let power = part.and_then(|part| drawn(&part.rows.seconds));
             let mean_w = power.map(|drawn| drawn.mean_w);
             let rate = part.and_then(|part| part.mb_per_s());
-            let of_write = |part: Part<'_>| part.phase.name == WORK[0].0;
-            let j_per_gb = mean_w.zip(rate.filter(|rate| *rate > 0.0));
-            let j_per_gb = j_per_gb.map(|(watts, rate)| watts * 1e3 / rate);
+            let j_per_gb = power.zip(rate).and_then(|(power, rate)| power.j_per_gb(rate));
             let hottest = part.and_then(|part| hottest_c(measured, part, 0..u64::MAX));
             let kept = part.and_then(kept_share);
             for (end, value) in
@@ -107,16 +104,14 @@ impl TestSettings for Settings {
             {
                 figures.metrics.insert(format!("{name}.{end}"), value);
             }
-            if part.is_none_or(of_write) {
+            if phase == WORK[0].0 {
                 figures.metrics.insert(format!("{name}.energy_j_per_gb"), j_per_gb);
             }
             let values = vec![rate, kept.map(|share| 100.0 * share), hottest, mean_w, j_per_gb];
             table.rows.push(TableRow { label: label.to_owned(), values });
-            let falls =
-                part.map_or_else(Vec::new, |part| add_levels(&mut levels, measured, part, label));
-            let first_s = falls.first().copied();
-            figures.metrics.insert(format!("{name}.throttle_s"), first_s);
-            figures.findings.extend(sentence(measured, &name, label, kept, hottest, first_s));
+            let throttle_s = part.and_then(|part| add_levels(&mut levels, measured, part, label));
+            figures.metrics.insert(format!("{name}.throttle_s"), throttle_s);
+            figures.findings.extend(sentence(measured, &name, label, kept, hottest, throttle_s));
         }
         figures.tables.extend([table, levels]);
         figures
@@ -164,15 +159,15 @@ fn hottest_c(measured: &Measurements<'_>, part: Part<'_>, seconds: Range<u64>) -
     temperatures_c(measured, part, &seconds).into_iter().reduce(f64::max)
 }
 
-/// Adds the levels of the rate of a phase, and returns the seconds at which heat lowered it.
+/// Adds the levels of the rate of a phase, and returns the second in which heat first lowered it;
+/// `None` if it never did.
 fn add_levels(
     table: &mut Table,
     measured: &Measurements<'_>,
     part: Part<'_>,
     label: &str,
-) -> Vec<f64> {
-    let mut falls = Vec::new();
-    let (mut before, mut hottest) = (None::<f64>, None::<f64>);
+) -> Option<f64> {
+    let (mut throttle_s, mut before, mut hottest) = (None, None::<f64>, None::<f64>);
     let first = temperatures_c(measured, part, &(0..FIRST_S)).into_iter().reduce(f64::min);
     for regime in Shape::of(&part.row_mb_per_s()).regimes {
         let seconds = regime.values.start as u64..regime.values.end as u64;
@@ -182,14 +177,14 @@ fn add_levels(
         let warmed = hottest.zip(first).is_some_and(|(hot, first)| hot >= first + WARMED_K);
         let held = hottest.zip(here).is_some_and(|(hot, here)| here <= hot + HELD_K);
         if fell && warmed && held {
-            falls.push(start as f64);
+            throttle_s = throttle_s.or(Some(start as f64));
         }
         let values = vec![Some(regime.level), here];
         table.rows.push(TableRow { label: format!("{label}, {start}"), values });
         (before, hottest) =
             (Some(regime.level), [hottest, here].into_iter().flatten().reduce(f64::max));
     }
-    falls
+    throttle_s
 }
 
 fn sentence(

@@ -139,25 +139,24 @@ impl TestSettings for Settings {
             after.rows.push(TableRow { label: format!("a pause of {pause}"), values });
         }
         let mut wake = rates::table("wake", "Reads after a rest", "rest", &WAKE);
-        let median = |phase: &str| median_ns(measured.complete(phase));
-        let awake_ns = median(AWAKE);
-        let named = self.rests.iter().map(|rest| (wake_name(*rest), rest.to_string()));
-        for (phase, label) in
-            [(AWAKE.to_owned(), "none, kept awake".to_owned())].into_iter().chain(named)
-        {
-            let part = measured.complete(&phase);
-            if phase == AWAKE && part.is_none() {
-                continue;
-            }
-            rates::add_latencies(&mut figures, &format!("idle.{phase}"), part);
-            let more_ns =
-                awake_ns.zip(median(&phase)).map(|(awake, rested)| (rested - awake).max(0.0));
-            if phase != AWAKE {
-                figures.metrics.insert(format!("idle.{phase}.wake_ns"), more_ns);
-            }
-            let longest = part.and_then(|part| part.latencies().max_ns());
-            let values = vec![median(&phase), longest, more_ns.filter(|_| phase != AWAKE)];
-            wake.rows.push(TableRow { label, values });
+        let median_ns =
+            |part: Option<Part<'_>>| part?.latencies().percentile_ns(PERCENTILES[0].share());
+        let longest_ns = |part: Option<Part<'_>>| part?.latencies().max_ns();
+        let awake = measured.complete(AWAKE);
+        if awake.is_some() {
+            rates::add_latencies(&mut figures, &format!("idle.{AWAKE}"), awake);
+            let values = vec![median_ns(awake), longest_ns(awake), None];
+            wake.rows.push(TableRow { label: "none, kept awake".to_owned(), values });
+        }
+        for &rest in &self.rests {
+            let name = format!("idle.{}", wake_name(rest));
+            let part = measured.complete(&wake_name(rest));
+            rates::add_latencies(&mut figures, &name, part);
+            let both = median_ns(awake).zip(median_ns(part));
+            let wake_ns = both.map(|(awake, rested)| (rested - awake).max(0.0));
+            figures.metrics.insert(format!("{name}.wake_ns"), wake_ns);
+            let values = vec![median_ns(part), longest_ns(part), wake_ns];
+            wake.rows.push(TableRow { label: rest.to_string(), values });
         }
         figures.findings.extend(self.recovery_sentence(measured, &figures));
         figures.findings.extend(self.wake_sentence(measured, &figures));
@@ -227,10 +226,6 @@ fn burst_name(pause: Nanos) -> String {
 
 fn wake_name(rest: Nanos) -> String {
     format!("wake_{rest}")
-}
-
-fn median_ns(part: Option<Part<'_>>) -> Option<f64> {
-    part?.latencies().percentile_ns(PERCENTILES[0].share())
 }
 
 /// The share of the loss by torture that the writes of `part` have again; `None` if torture took
