@@ -12,6 +12,10 @@ use ::target::{TargetError, TargetSpec};
 use result::store::ios::IOS_FILE;
 use result::store::{LATENCY_FILE, RUN_FILE, SERIES_FILE};
 
+/// The files of a run directory.
+const FILES_OF_RUN: [&str; 4] = [RUN_FILE, SERIES_FILE, LATENCY_FILE, IOS_FILE];
+const HOLDS_RUN: &str = "holds a run";
+
 /// The source of a trace on standard input.
 const STDIN: &str = "/proc/self/fd/0";
 
@@ -36,9 +40,8 @@ pub struct Inputs {
 impl Inputs {
     /// The files of these run directories.
     pub fn runs<'a>(self, dirs: impl Iterator<Item = &'a Path>) -> Self {
-        let files = [RUN_FILE, SERIES_FILE, LATENCY_FILE];
         let add = |inputs: Self, dir: &Path| {
-            files.iter().fold(inputs, |inputs, name| inputs.with(&dir.join(name), "holds a run"))
+            FILES_OF_RUN.iter().fold(inputs, |inputs, name| inputs.with(&dir.join(name), HOLDS_RUN))
         };
         dirs.fold(self, add)
     }
@@ -128,9 +131,9 @@ impl Inputs {
 /// The use of a file that a run directory of any library holds, or `None` if it is no such file.
 fn of_a_run(path: &Path) -> Option<&'static str> {
     let name = path.file_name()?;
-    let is_file = [RUN_FILE, SERIES_FILE, LATENCY_FILE, IOS_FILE].iter().any(|file| name == *file);
+    let is_file = FILES_OF_RUN.iter().any(|file| name == *file);
     let holds_run = || path.parent().is_some_and(|dir| dir.join(RUN_FILE).is_file());
-    (is_file && path.exists() && holds_run()).then_some("holds a run")
+    (is_file && path.exists() && holds_run()).then_some(HOLDS_RUN)
 }
 
 /// The existing thing, or the name of a future one.

@@ -46,9 +46,12 @@ pub fn failures(inspection: &Inspection) -> Vec<Failure> {
 
 /// Tells the links that targets measured at the same time share.
 pub fn tell_links(inspection: &Inspection) {
-    for (link, targets) in inspection.shared_links() {
-        talk!("shared: {link}, by {}", targets.join(" and "));
-    }
+    inspection.shared_links().iter().for_each(|link| talk!("{}", link_in_words(link)));
+}
+
+/// A shared link with the targets that share it.
+pub fn link_in_words((link, targets): &(String, Vec<String>)) -> String {
+    format!("shared: {link}, by {}", targets.join(" and "))
 }
 
 /// Opens and holds every target that exists, up to its engine; then restores the settings that a

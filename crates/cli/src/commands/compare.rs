@@ -84,11 +84,6 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
         seed: args.seed,
         across: args.across,
     };
-    let inputs = Inputs::default().library(&args.place.library);
-    let inputs = inputs.runs(a.iter().chain(&b).map(RunDir::path));
-    if let Some(page) = &args.page {
-        inputs.require_other(page, "--page")?;
-    }
     let runs = |side: &[RunDir]| side.iter().map(RunDir::run).cloned().collect::<Vec<Run>>();
     let (runs_a, runs_b) = (runs(&a), runs(&b));
     let (runs_a, runs_b): (Vec<&Run>, Vec<&Run>) =
@@ -96,13 +91,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
     let compared =
         compare(&runs_a, &runs_b, &question).map_err(|error| RunError::Usage(error.to_string()))?;
     let others = left_out(&runs_a, &runs_b, &question);
-    let mut page = None;
-    if let Some(path) = &args.page {
-        let runs: Vec<RunDir> = a.iter().chain(&b).cloned().collect();
-        let mut report = build(&format!("{} against {}", args.a, args.b), &runs)?;
-        words::add_of_runs(&mut report, &runs)?;
-        page = Some(write_page(path, &inputs, &load_page(None)?, &report)?);
-    }
+    let both = || a.iter().chain(&b).cloned().collect::<Vec<RunDir>>();
+    let page = args.page.as_ref().map(|path| write_runs(args, path, &both())).transpose()?;
     let is_regression = compared.iter().any(Comparison::is_regression);
     match args.place.format {
         Format::Json => data!(
@@ -126,6 +116,16 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
         }
     }
     Ok(if is_regression { EXIT_VERDICT } else { EXIT_DONE })
+}
+
+/// Writes one page with the runs of both sides, and returns its path.
+fn write_runs(args: &CompareArgs, path: &Path, runs: &[RunDir]) -> anyhow::Result<String> {
+    let inputs = Inputs::default().library(&args.place.library);
+    let inputs = inputs.runs(runs.iter().map(RunDir::path));
+    inputs.require_other(path, "--page")?;
+    let mut report = build(&format!("{} against {}", args.a, args.b), runs)?;
+    words::add_of_runs(&mut report, runs)?;
+    write_page(path, &inputs, &load_page(None)?, &report)
 }
 
 /// The seconds of the first run of a side that is compared.

@@ -76,9 +76,7 @@ fn print_links(args: &RunArgs, links: &[(String, Vec<String>)]) {
             if links.is_empty() { "; no shared link is known" } else { "" }
         );
     }
-    for (link, targets) in links {
-        data!("  shared: {link}, by {}", targets.join(" and "));
-    }
+    links.iter().for_each(|link| data!("  {}", prepare::link_in_words(link)));
 }
 
 /// Plans every span of a target; returns the documents, if wanted, and the sum of bytes written.

@@ -45,6 +45,10 @@ fn runs(lab: &Lab, answer: &Answer) -> Vec<Value> {
     lab.run_dirs(&answer.document()).iter().map(|dir: &PathBuf| read_run(dir)).collect()
 }
 
+/// The shortest corners whose steps have figures.
+const CORNERS: [&str; 7] =
+    ["corners", "--set", "time=2s", "--set", "random_span=32MiB", "--set", "sequential_time=2s"];
+
 #[test]
 fn two_devices_at_the_same_time_have_the_figures_of_each_alone() {
     let lab = Lab::new();
@@ -194,16 +198,7 @@ fn figures_of_a_full_processor_have_the_mark() {
     };
     let mut spinning =
         on_first("sh").args(["-c", "while :; do :; done"]).spawn().expect("it starts");
-    let args = [
-        "corners",
-        "--set",
-        "time=2s",
-        "--set",
-        "random_span=32MiB",
-        "--set",
-        "sequential_time=1s",
-    ];
-    let plain = run(&lab, &[&one, &two], &args);
+    let plain = run(&lab, &[&one, &two], &CORNERS);
     let mut command = on_first(plain.get_program().to_str().expect("UTF-8"));
     let command = command.args(plain.get_args()).arg("--parallel").current_dir(lab.path("."));
     let answer = Answer::of(command);
@@ -259,16 +254,7 @@ fn an_interruption_ends_all_in_order() {
 fn one_that_fails_does_not_stop_the_others() {
     let lab = Lab::new();
     let [one, two] = pair(&lab, 64 << 20);
-    let args = [
-        "corners",
-        "--set",
-        "time=2s",
-        "--set",
-        "random_span=32MiB",
-        "--set",
-        "sequential_time=2s",
-    ];
-    let (command, child) = begun(&lab, [&one, &two], &args);
+    let (command, child) = begun(&lab, [&one, &two], &CORNERS);
     let intruder = LoopDevice::over(&one.backing);
     let answer = Answer::new(&command, child.wait_with_output().expect("it ends"));
     drop(intruder);
