@@ -152,11 +152,12 @@ for round in 1 2 3; do
     watched "delayed$round" /dev/mapper/delayed 2
 done
 # The same job file by fio and, imported, by ssdlab, in turns. A command costs an emulated processor 2 ms in either
-# program, so the drive must be much slower.
+# program, so the drive must be much slower. fio counts the last four commands, which end after its time, and ssdlab
+# does not: the time is long against the 0.1 s of four commands.
 dmsetup remove delayed
 echo "0 $sectors delay $BASE 0 100" | dmsetup create delayed
 printf '[turn]\nfilename=/dev/mapper/delayed\nioengine=libaio\ndirect=1\nrw=randread\nbs=4k\niodepth=4\n' > /tmp/turn.fio
-printf 'time_based=1\nruntime=2\nrandrepeat=0\n' >> /tmp/turn.fio
+printf 'time_based=1\nruntime=8\nrandrepeat=0\n' >> /tmp/turn.fio
 run turn-import ssdlab workload import /tmp/turn.fio -o /tmp/turn.toml --format json
 for round in 1 2 3; do
     run "turn-fio$round" fio --output-format=json /tmp/turn.fio
