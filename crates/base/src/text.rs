@@ -2,8 +2,8 @@
 
 /// Longest value that a message repeats whole, in characters.
 const VALUE_CHARS_MAX: usize = 80;
-/// Width of text in Markdown files.
-const COLUMNS: usize = 100;
+/// Number of names to suggest for a mistyped one.
+const NEAR_MAX: usize = 5;
 /// Longest line that a message repeats from another library.
 const LINE_CHARS_MAX: usize = 400;
 
@@ -19,6 +19,28 @@ pub fn shortened(value: &str) -> String {
 pub fn shortened_words(message: &str) -> String {
     let line = |line: &str| shortened_line(&line.split(' ').map(shortened).collect::<Vec<_>>());
     message.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The names most like `asked`, the closest first: at most five that share at least half of its letter pairs. Of equals
+/// the shortest goes first, then the last.
+pub fn nearest<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let asked = asked.to_ascii_lowercase();
+    let pairs = asked.as_bytes().windows(2);
+    let shared = |name: &str| {
+        let is_shared = |pair: &&[u8]| name.as_bytes().windows(2).any(|other| other == *pair);
+        pairs.clone().filter(is_shared).count()
+    };
+    let scored = names.into_iter().map(|name| (shared(name), usize::MAX - name.len(), name));
+    let mut near: Vec<_> =
+        scored.filter(|(shared, ..)| *shared > 0 && 2 * shared >= pairs.len()).collect();
+    near.sort_unstable_by(|a, b| b.cmp(a));
+    near.into_iter().map(|(.., name)| name).take(NEAR_MAX).collect()
+}
+
+/// The names that [`nearest`] finds, in the words `; close to it: a, b`; empty without any.
+pub fn close_to<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(asked, names);
+    if near.is_empty() { String::new() } else { format!("; close to it: {}", near.join(", ")) }
 }
 
 /// Digits with thousands separators: `12,345`.
@@ -46,12 +68,17 @@ pub fn significant(value: f64) -> String {
 
 /// An item of a Markdown list behind its mark (`- `), in lines of at most 100 columns if its words permit that.
 pub fn list_item(mark: &str, text: &str) -> String {
+    hanging(mark, text, 100) + "\n"
+}
+
+/// A text behind its mark, in lines of at most this many columns if its words permit that, each below the first word.
+pub fn hanging(mark: &str, text: &str, columns: usize) -> String {
     let indent = " ".repeat(mark.len());
     let mut lines = mark.to_owned();
     let mut column = mark.len();
     for (index, word) in text.split_whitespace().enumerate() {
         let width = word.chars().count();
-        if index > 0 && column + 1 + width > COLUMNS {
+        if index > 0 && column + 1 + width > columns {
             lines.push('\n');
             lines.push_str(&indent);
             column = indent.len();
@@ -62,7 +89,7 @@ pub fn list_item(mark: &str, text: &str) -> String {
         lines.push_str(word);
         column += width;
     }
-    lines + "\n"
+    lines
 }
 
 fn shortened_line(words: &[String]) -> String {
@@ -79,6 +106,18 @@ fn shortened_line(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slip_finds_the_name_that_was_meant() {
+        let drives = ["samsung-840-pro-512gb", "samsung-840-evo-250gb", "intel-ssd-730-480gb"];
+        assert_eq!(nearest("840pro", drives), ["samsung-840-pro-512gb"]);
+        assert_eq!(nearest("Samsung-840-pr", drives)[0], "samsung-840-pro-512gb");
+        assert_eq!(close_to("consistancy", ["trim", "consistency"]), "; close to it: consistency");
+        assert_eq!(close_to("befor", ["after", "before"]), "; close to it: before");
+        for none in ["", "x", "quartz"] {
+            assert_eq!(close_to(none, drives), "", "{none}");
+        }
+    }
 
     #[test]
     fn a_value_of_80_characters_stays_and_a_longer_one_is_cut() {
@@ -126,7 +165,7 @@ mod tests {
         let text = list_item("  - ", &"word ".repeat(40));
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 3);
-        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS));
+        assert!(lines.iter().all(|line| line.chars().count() <= 100));
         assert!(lines[0].starts_with("  - word") && lines[1].starts_with("    word"));
     }
 }

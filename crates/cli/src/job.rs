@@ -88,7 +88,7 @@ pub struct Call<'a> {
 pub fn one(call: &Call<'_>, job: &Job, origin: &Origin) -> RunResult {
     let Call { library, held, interrupted, progress } = *call;
     let typed = held.is_parallel().then(|| job.spec.to_string());
-    let line = progress.line(&job.request.test, typed);
+    let line = progress.line(&job.request.test, typed, job.spec.kind().is_simulated());
     let mut live = Live::new(library);
     let mut observer = |event: &Event| {
         line.event(event);

@@ -1,11 +1,12 @@
 //! The summary of a run in the terminal.
 
+mod card;
 mod footnotes;
 
 use std::path::Path;
 
 use device::host::shell::quoted_path;
-use result::metrics::{Metric, catalogue};
+use result::metrics::{catalogue, find, label};
 use result::report::GRAPHED_PHASE;
 use result::schema::{HostUse, Origin, Run, RunStatus, Table, TableColumn};
 use result::stats::health::{HealthRow, HealthSummary};
@@ -13,9 +14,10 @@ use result::stats::rates::{full_intervals, iops};
 use result::store::ios::IOS_FILE;
 use result::store::{RunDir, StoreError};
 
-use crate::ui::out::data;
+use crate::ui::out::{Emphasis, data, write_emphasised};
 use crate::ui::table::{self, bytes, count, figure, latency, seconds};
 
+pub use card::print_card;
 use footnotes::Footnotes;
 
 /// Imported files that are named one by one.
@@ -30,21 +32,29 @@ pub fn graphed_iops(dir: &RunDir) -> Result<Vec<f64>, StoreError> {
     Ok(full_intervals(&rows.seconds).into_iter().filter_map(iops).collect())
 }
 
-/// Prints one run: description, status, figures, sentences.
-pub fn print_summary(run: &Run, dir: &Path) {
+/// Prints the drive, the test and the status of a run.
+fn print_title(run: &Run, dir: &Path) {
     let simulated = if run.target.is_simulated() { " (simulated)" } else { "" };
     let firmware = run.target.firmware.as_ref().map(|firmware| format!(", firmware {firmware}"));
     let firmware = firmware.unwrap_or_default();
-    data!("{}{firmware}{simulated}: {}, {}", run.target.name, run.test, variant(run));
+    let title = format!("{}{firmware}{simulated}: {}, {}", run.target.name, run.test, variant(run));
+    write_emphasised(Emphasis::Title, &title);
     if let Some(origin) = &run.origin {
         print_origin(origin);
     }
     if run.status != RunStatus::Complete {
-        data!("  {}", status_words(run.status));
+        write_emphasised(Emphasis::Attention, &format!("  {}", status_words(run.status)));
     }
     if matches!(run.status, RunStatus::Interrupted | RunStatus::Failed) {
-        data!("  to continue it: ssdlab run --resume {}", quoted_path(dir));
+        let erase =
+            if run.target.is_simulated() { "" } else { ", with the --erase of the first call" };
+        data!("  to continue it: ssdlab run --resume {}{erase}", quoted_path(dir));
     }
+}
+
+/// Prints one run: description, status, figures, sentences.
+pub fn print_summary(run: &Run, dir: &Path) {
+    print_title(run, dir);
     if let Some(resumed) = &run.resumed {
         data!("  continues {}, {} of its phases kept", resumed.run_id, resumed.phases_kept);
     }
@@ -62,12 +72,12 @@ pub fn print_summary(run: &Run, dir: &Path) {
     if let Some(ios) = &run.ios {
         data!("  single commands ({}): {} rows in {IOS_FILE}", ios.choice, ios.rows);
     }
-    let footnotes = Footnotes::of(&run.marks);
+    let footnotes = Footnotes::of(&run.marks, |_| true);
     let listed = catalogue().iter().filter(|metric| metric.in_summary);
-    let rows = listed.filter_map(|metric| figure_row(run, metric, &footnotes));
+    let rows = listed.filter_map(|metric| figure_row(run, &metric.name, &footnotes));
     table::print(&rows.collect::<Vec<_>>());
     print_tables(&run.tables);
-    footnotes.print();
+    footnotes.print(None);
     run.health.as_ref().and_then(HealthSummary::of).iter().for_each(print_health);
     if let Some(verdict) = &run.verdict {
         data!("  verdict: {}", verdict.text);
@@ -103,14 +113,15 @@ fn print_origin(origin: &Origin) {
 }
 
 /// A figure with the signs of its marks; a missing figure has a line if a mark gives the reason.
-fn figure_row(run: &Run, metric: &Metric, footnotes: &Footnotes) -> Option<Vec<String>> {
-    let value = run.metrics.get(&metric.name).copied().flatten();
-    let signs = footnotes.signs(&metric.name);
+fn figure_row(run: &Run, name: &str, footnotes: &Footnotes) -> Option<Vec<String>> {
+    let value = run.metrics.get(name).copied().flatten();
+    let signs = footnotes.signs(name);
     if value.is_none() && signs.is_empty() {
         return None;
     }
-    let value = value.map_or_else(|| "-".to_owned(), |value| figure(value, metric.unit));
-    Some(vec![format!("  {}", metric.label), value, signs])
+    let unit = find(name)?.unit;
+    let value = value.map_or_else(|| "-".to_owned(), |value| figure(value, unit));
+    Some(vec![format!("  {}", label(name)), value, signs])
 }
 
 /// Conditions stand under the last table that shares them.

@@ -26,7 +26,7 @@ pub use self::remarks::Missing;
 pub use self::sides::{Group, LeftOut, NothingInCommon};
 use crate::metrics::{Better, find, label};
 use crate::schema::Run;
-use crate::store::nearest;
+use base::text::nearest;
 
 /// Chance that a comparison calls equal groups worse.
 pub const CHANCE: f64 = 0.05;
@@ -207,7 +207,9 @@ fn no_figures(pairs: &[sides::Pair<'_>], metrics: &[String]) -> NothingInCommon 
     known.dedup();
     let mut near: Vec<String> = Vec::new();
     for metric in metrics.iter().filter(|metric| !known.contains(metric)) {
-        near.extend(nearest(metric, &known));
+        near.extend(
+            nearest(metric, known.iter().map(String::as_str)).into_iter().map(str::to_owned),
+        );
     }
     NothingInCommon::Figures { metrics: metrics.to_vec(), near }
 }

@@ -26,7 +26,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
-pub use library::{LibraryEntry, free_bytes, list, nearest, preflight, resolve_run};
+pub use library::{LibraryEntry, free_bytes, list, preflight, resolve_run};
 pub use live::{LIVE_FILE, LiveLog, LiveSecond, LiveTail};
 pub use reader::RunDir;
 pub(crate) use reader::row_contradictions;

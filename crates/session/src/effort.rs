@@ -24,7 +24,7 @@ const COMMANDS_PER_S: u64 = 20_000;
 const BYTES_PER_S: u64 = 400_000_000;
 
 /// The processor time of all steps of a plan, with the most rounds.
-pub(crate) fn effort(plan: &Plan) -> Nanos {
+pub fn effort(plan: &Plan) -> Nanos {
     Nanos(plan.procedure.steps.iter().map(of_step).fold(0, u64::saturating_add))
 }
 

@@ -7,7 +7,7 @@
 //! Reading order: [`request`] (a run as data), [`targets`] (the only way to a usable target),
 //! [`job`] (one run), [`pool`] (several at a time), [`exit`] (errors as exit codes).
 
-mod effort;
+pub mod effort;
 pub mod exit;
 pub mod facts;
 pub mod job;

@@ -56,6 +56,7 @@ mod safety {
 }
 
 mod words {
+    mod card;
     mod cluster;
     mod defaults;
     mod limits;

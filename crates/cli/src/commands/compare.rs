@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::Ratio;
+use base::text::close_to;
 use clap::Args as ClapArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use result::compare::{
@@ -13,7 +14,7 @@ use result::metrics::{Unit, find};
 use result::report::build;
 use result::schema::Run;
 use result::stats::words::percent;
-use result::store::{self, RunDir, StoreError, nearest, resolve_run};
+use result::store::{self, RunDir, StoreError, resolve_run};
 use run::RunError;
 
 use crate::args::heading;
@@ -168,8 +169,7 @@ fn side(library: &Path, text: &str) -> anyhow::Result<Vec<RunDir>> {
 fn no_label(library: &Path, label: &str, mut labels: Vec<String>) -> RunError {
     labels.sort_unstable();
     labels.dedup();
-    let near = nearest(label, &labels);
-    let near = if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
+    let near = close_to(label, labels.iter().map(String::as_str));
     let library = library.display();
     RunError::Usage(format!(
         "no run in {library} has the label `{label}`{near}; `ssdlab library list` lists labels"

@@ -3,6 +3,7 @@
 mod config;
 mod test;
 
+use base::text::close_to;
 use clap::Args as ClapArgs;
 use device::DeviceReport;
 use device::describe::report as discover;
@@ -64,8 +65,10 @@ fn parse_listed(text: &str) -> Result<List, String> {
     let list = LISTS.into_iter().find(|(word, _)| *word == text).map(|(_, list)| list);
     let found = list.or_else(|| text.parse().ok().map(List::Test));
     found.ok_or_else(|| {
-        let words = LISTS.map(|(word, _)| word).join(", ");
-        format!("expected {words}, or a test such as consistency; `ssdlab sim models` lists simulated drives")
+        let words = LISTS.map(|(word, _)| word);
+        let near = close_to(text, words.into_iter().chain(Test::ALL.map(Test::name)));
+        let words = words.join(", ");
+        format!("expected {words}, or a test such as consistency{near}; `ssdlab sim models` lists simulated drives")
     })
 }
 

@@ -6,6 +6,7 @@ use clap::Args as ClapArgs;
 use io::open::Inspected;
 use run::session::{Plan, Request, plan};
 use run::suite::PhaseSpec;
+use session::effort::effort;
 
 use crate::args::{CommonArgs, Format, RunArgs};
 use crate::cost::{Cost, cost, drive_writes, overwritten_bytes, purge_of, total_cost, volume};
@@ -166,8 +167,11 @@ fn print(inspected: &Inspected, plan: &Plan, method: Option<PurgeMethod>, total:
         let phases = step.phases().iter();
         phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes, capacity_bytes));
     }
-    let clock = if is_real { "" } else { " of virtual time" };
     let time = seconds(total.time.unwrap_or_default());
+    let clock = match is_real {
+        true => String::new(),
+        false => format!(" of virtual time ({} to wait here)", seconds(effort(plan))),
+    };
     data!("  in all about {time}{clock}, writes {}", total.volume(capacity_bytes));
     for note in &plan.procedure.notes {
         data!("  note: {note}");

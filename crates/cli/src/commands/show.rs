@@ -6,15 +6,16 @@ use clap::Args as ClapArgs;
 use result::stats::difference::differences;
 use result::store::{RunDir, resolve_run};
 
-use crate::args::{Format, PlaceArgs};
+use crate::args::{Format, PlaceArgs, heading};
 use crate::failure::EXIT_DONE;
-use crate::summary::{graphed_iops, print_summary};
+use crate::summary::{graphed_iops, print_card, print_summary};
 use crate::ui::out::data;
 use crate::ui::plot::print_scatter;
 
 const EXAMPLES: &str = "\
 Examples:
-  ssdlab show latest
+  ssdlab show  # the latest run
+  ssdlab show c3ee --all  # everything about one run
   ssdlab show 20261124 latest  # two runs, and their difference
   ssdlab show latest --library peers --format json";
 
@@ -22,9 +23,12 @@ Examples:
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct ShowArgs {
-    /// Runs: path, name, start of a name, or `latest`
-    #[arg(required = true, value_name = "RUN")]
+    /// Runs: path, name, start or last letters of a name, or `latest`
+    #[arg(default_value = "latest", value_name = "RUN")]
     pub runs: Vec<String>,
+    /// Everything: phases, every figure, tables, findings, and the graph
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub all: bool,
     #[command(flatten)]
     pub place: PlaceArgs,
 }
@@ -43,8 +47,13 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
         return Ok(EXIT_DONE);
     }
     for (dir, run) in &runs {
-        print_summary(run.run(), dir);
-        print_scatter(&graphed_iops(run)?);
+        let iops = graphed_iops(run)?;
+        if args.all {
+            print_summary(run.run(), dir);
+            print_scatter(&iops);
+        } else {
+            print_card(run.run(), dir, &iops);
+        }
         data!("{}", dir.display());
     }
     if runs.len() > 1 {

@@ -6,6 +6,7 @@ use result::compare::repeated::{RepeatedFigure, repeated};
 use result::expectation::{Answer, Expectation};
 use result::metrics::{Unit, find};
 use result::schema::{Run, VerdictOutcome};
+use result::store::RunDir;
 use run::{Outcome, RunError};
 
 use crate::args::Format;
@@ -117,7 +118,8 @@ impl CallReport {
         let groups = self.groups();
         if groups.is_empty() {
             for outcome in &self.outcomes {
-                summary::print_summary(&outcome.run, &outcome.dir);
+                let iops = RunDir::open(&outcome.dir).and_then(|dir| summary::graphed_iops(&dir));
+                summary::print_card(&outcome.run, &outcome.dir, &iops.unwrap_or_default());
             }
         }
         for group in &groups {

@@ -1,5 +1,6 @@
 //! The marks of a run as footnotes: each text once, with a number that stands beside its figures.
 
+use base::text::hanging;
 use result::metrics::find;
 use result::schema::{Mark, MarkKind};
 
@@ -32,10 +33,10 @@ const fn heading(kind: MarkKind) -> (u8, &'static str) {
 }
 
 impl<'a> Footnotes<'a> {
-    /// The footnotes of these marks.
-    pub fn of(marks: &'a [Mark]) -> Self {
+    /// The footnotes of the marks of these figures.
+    pub fn of(marks: &'a [Mark], is_shown: impl Fn(&str) -> bool) -> Self {
         let mut notes: Vec<Footnote<'a>> = Vec::new();
-        for Mark { metric, kind, text, .. } in marks {
+        for Mark { metric, kind, text, .. } in marks.iter().filter(|mark| is_shown(&mark.metric)) {
             match notes.iter_mut().find(|note| note.kind == *kind && note.text == *text) {
                 Some(note) => note.metrics.push(metric),
                 None => notes.push(Footnote { kind: *kind, text, metrics: vec![metric] }),
@@ -51,8 +52,9 @@ impl<'a> Footnotes<'a> {
         of_metric.map(|(number, _)| format!("[{number}]")).collect()
     }
 
-    /// Prints the footnotes. Figures that have no line of their own are named.
-    pub fn print(&self) {
+    /// Prints the footnotes, in lines of so many columns if that is given. Figures that have no line of their own are
+    /// named.
+    pub fn print(&self, columns: Option<usize>) {
         for (number, Footnote { kind, text, metrics }) in (1..).zip(&self.0) {
             let (_, words) = heading(*kind);
             let has_line = |metric: &&&str| find(metric).is_some_and(|row| row.in_summary);
@@ -62,7 +64,9 @@ impl<'a> Footnotes<'a> {
                 [only] => format!(" ({only})"),
                 [first, ..] => format!(" ({first} and {} more)", others.len() - 1),
             };
-            data!("  [{number}] {words}{text}{names}");
+            let note = format!("{words}{text}{names}");
+            let item = hanging(&format!("  [{number}] "), &note, columns.unwrap_or(usize::MAX));
+            data!("{item}");
         }
     }
 }
@@ -85,7 +89,7 @@ mod tests {
             mark("waf_steady", MarkKind::NotSteady, "0 pages"),
             mark("iops_steady_mean", MarkKind::Scale, "at scale 1/64"),
         ];
-        let notes = Footnotes::of(&marks);
+        let notes = Footnotes::of(&marks, |_| true);
         assert_eq!(notes.0.len(), 3);
         assert_eq!(notes.signs("iops_steady_mean"), "[1][2]");
         assert_eq!(notes.signs("waf_steady"), "[1]");

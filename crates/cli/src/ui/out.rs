@@ -51,14 +51,40 @@ fn may_begin() -> bool {
 /// See [`data!`]. After the first error nothing more is written; [`data_lost`] returns that error
 /// at the end.
 pub fn write_data(line: Arguments) {
-    let line = line.to_string();
+    write_visible(visible(&line.to_string()).into_owned());
+}
+
+/// Writes a line that a terminal shows as it should.
+fn write_visible(line: String) {
     let mut stdout = io::stdout().lock();
     if DATA_ENDED.get().is_some() || !may_begin() {
         return;
     }
-    if let Err(error) = writeln!(stdout, "{}", visible(&line)).and_then(|()| stdout.flush()) {
+    if let Err(error) = writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
         let _ = DATA_ENDED.set(error);
     }
+}
+
+/// Emphasis of a line of data on a terminal that shows it. `NO_COLOR` and `TERM=dumb` are obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emphasis {
+    /// The name of a thing.
+    Title,
+    /// Words that are less important than the others.
+    Aside,
+    /// Something that needs attention.
+    Attention,
+}
+
+/// Writes a line of data with an emphasis.
+pub fn write_emphasised(emphasis: Emphasis, line: &str) {
+    let style = console::Style::new().for_stdout();
+    let style = match emphasis {
+        Emphasis::Title => style.bold(),
+        Emphasis::Aside => style.dim(),
+        Emphasis::Attention => style.yellow(),
+    };
+    write_visible(style.apply_to(visible(line)).to_string());
 }
 
 /// See [`talk!`]. Lost messages are no reason to end.

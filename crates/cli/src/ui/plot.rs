@@ -41,9 +41,9 @@ impl Letters {
     }
 }
 
-/// The rate of each second, from left to right; from 1 on the bottom line to `top` on the first
-/// line.
-pub fn scatter(rates: &[f64], top: f64, letters: Letters) -> Vec<String> {
+/// The rate of each second, from left to right, on a logarithmic axis from `bottom` on the last line to `top` on the
+/// first one.
+fn scatter(rates: &[f64], (bottom, top): (f64, f64), letters: Letters) -> Vec<String> {
     let (width, height) = match letters {
         Letters::Unicode => (COLUMNS * ACROSS, LINES * DOWN),
         Letters::Ascii => (COLUMNS, LINES),
@@ -51,7 +51,7 @@ pub fn scatter(rates: &[f64], top: f64, letters: Letters) -> Vec<String> {
     let mut is_set = vec![vec![false; width]; height];
     for (second, rate) in rates.iter().enumerate() {
         let x = second * width / rates.len();
-        let share = (rate.max(1.0).ln() / top.max(10.0).ln()).clamp(0.0, 1.0);
+        let share = ((rate.max(1.0) / bottom).ln() / (top / bottom).ln()).clamp(0.0, 1.0);
         let y = ((1.0 - share) * (height - 1) as f64).round() as usize;
         is_set[y][x] = true;
     }
@@ -81,19 +81,43 @@ pub fn print_scatter(rates: &[f64]) {
         return;
     }
     let letters = Letters::of_locale();
-    let top = rates.iter().copied().fold(10.0, f64::max);
-    let label = format!("{} IOPS", count(top));
-    let width = label.chars().count();
-    for (line, text) in scatter(rates, top, letters).iter().enumerate() {
+    let (bottom, top) = axis(rates);
+    let (low, high) = (count(bottom), format!("{} IOPS", count(top)));
+    let width = high.chars().count();
+    for (line, text) in scatter(rates, (bottom, top), letters).iter().enumerate() {
         let label = match line {
-            0 => label.as_str(),
-            last if last + 1 == LINES => "1",
+            0 => high.as_str(),
+            last if last + 1 == LINES => low.as_str(),
             _ => "",
         };
         data!("  {label:>width$} |{text}");
     }
     let seconds = format!("{} s", rates.len());
     data!("  {:width$} 0{seconds:>COLUMNS$}", "");
+}
+
+/// The ends of an axis that spans the rates: at least a factor of two, and from 1 on.
+fn axis(rates: &[f64]) -> (f64, f64) {
+    let top = rates.iter().copied().fold(2.0, f64::max);
+    (rates.iter().copied().fold(top / 2.0, f64::min).max(1.0), top)
+}
+
+/// The rates of every second as one line of blocks from 0 to the highest; empty without rates.
+pub fn sparkline(rates: &[f64]) -> String {
+    let letters: Vec<char> = match Letters::of_locale() {
+        Letters::Unicode => {
+            "\u{2581}\u{2582}\u{2583}\u{2584}\u{2585}\u{2586}\u{2587}\u{2588}".chars().collect()
+        }
+        Letters::Ascii => "_.-=+*#".chars().collect(),
+    };
+    let top = rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let columns = rates.len().min(COLUMNS);
+    let column = |index: usize| {
+        let part = &rates[index * rates.len() / columns..(index + 1) * rates.len() / columns];
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        letters[((mean / top * (letters.len() - 1) as f64).round() as usize).min(letters.len() - 1)]
+    };
+    (0..columns).map(column).collect()
 }
 
 /// A bar with its name and its value in words.
@@ -142,18 +166,36 @@ mod tests {
     fn a_fall_is_seen_and_stalls_stand_on_the_bottom_line() {
         let rates: Vec<_> =
             (0..144).map(|second| if second < 72 { 10_000.0 } else { 0.0 }).collect();
-        let lines = scatter(&rates, 10_000.0, Letters::Unicode);
+        let lines = scatter(&rates, (1.0, 10_000.0), Letters::Unicode);
         assert_eq!((lines.len(), dots(&lines)), (LINES, 144));
         assert_eq!((dots(&lines[..1]), dots(&lines[LINES - 1..])), (72, 72));
-        let lines = scatter(&rates, 10_000.0, Letters::Ascii);
+        let lines = scatter(&rates, (1.0, 10_000.0), Letters::Ascii);
         assert_eq!(lines[0], ".".repeat(36));
         assert_eq!(lines[LINES - 1], format!("{}{}", " ".repeat(36), ".".repeat(36)));
     }
 
     #[test]
+    fn the_axis_spans_the_rates() {
+        assert_eq!(axis(&[15_000.0, 70_000.0]), (15_000.0, 70_000.0));
+        assert_eq!(axis(&[15_000.0; 3]), (7_500.0, 15_000.0));
+        assert_eq!(axis(&[0.0, 9_000.0]), (1.0, 9_000.0));
+        assert_eq!(axis(&[0.0]), (1.0, 2.0));
+    }
+
+    #[test]
+    fn a_sparkline_is_at_most_as_wide_as_a_graph() {
+        for seconds in [1, 71, 72, 100_000] {
+            let rates: Vec<_> = (0..seconds).map(f64::from).collect();
+            let line = sparkline(&rates);
+            assert_eq!(line.chars().count(), (seconds as usize).min(COLUMNS), "{seconds}");
+        }
+        assert_eq!(sparkline(&[]), "");
+    }
+
+    #[test]
     fn any_number_of_seconds_has_a_place() {
         for seconds in [1, 2, 71, 145, 100_000] {
-            let lines = scatter(&vec![f64::MAX; seconds], 1.0, Letters::Unicode);
+            let lines = scatter(&vec![f64::MAX; seconds], (1.0, 2.0), Letters::Unicode);
             assert!(dots(&lines) > 0, "{seconds}");
         }
     }

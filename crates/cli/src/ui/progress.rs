@@ -74,6 +74,8 @@ pub struct Line<'a> {
     test: String,
     /// The target as typed, or `None` if its name tells it from the others.
     typed: Option<String>,
+    /// Whether its seconds are simulated.
+    is_simulated: bool,
     name: RefCell<String>,
     phase: RefCell<String>,
     length: Cell<Length>,
@@ -88,10 +90,10 @@ impl Progress {
         Self { bars: live.then(MultiProgress::new), quiet }
     }
 
-    /// A line for a run of a test; `typed` tells its target from others of the same name.
-    pub fn line(&self, test: &str, typed: Option<String>) -> Line<'_> {
+    /// A line for a run of a test, whose seconds may be simulated; `typed` tells its target from others of the same name.
+    pub fn line(&self, test: &str, typed: Option<String>, is_simulated: bool) -> Line<'_> {
         let bar = self.bars.as_ref().map(|bars| {
-            let style = ProgressStyle::with_template("{prefix} {bar:24} {msg}");
+            let style = ProgressStyle::with_template("{bar:10} {wide_msg}");
             let bar = bars.add(ProgressBar::new(1000));
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
@@ -100,6 +102,7 @@ impl Progress {
             bar,
             test: test.to_owned(),
             typed,
+            is_simulated,
             name: RefCell::default(),
             phase: RefCell::default(),
             length: Cell::new(Length::Unknown),
@@ -174,9 +177,10 @@ impl Line<'_> {
         self.started.set(Instant::now());
         match &self.bar {
             Some(bar) => {
-                bar.set_prefix(visible(&format!("{} {name}", self.name.borrow())).into_owned());
                 bar.set_position(0);
-                bar.set_message(visible(what).into_owned());
+                bar.set_message(
+                    visible(&format!("{name}: {} {what}", self.name.borrow())).into_owned(),
+                );
             }
             None => self.progress.say(&format!("{} {name}: {what}", self.name.borrow())),
         }
@@ -192,17 +196,28 @@ impl Line<'_> {
         let left = share.map_or_else(String::new, |share| {
             let elapsed = self.started.get().elapsed();
             let left = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
-            format!(", ETA {}", seconds(Nanos(left.as_nanos() as u64)))
+            format!(", {} left", seconds(Nanos(left.as_nanos() as u64)))
         });
-        let text = format!("{} IOPS{p99}, {} done{left}", count(iops), seconds(elapsed));
+        let whole = match self.length.get() {
+            Length::Time(whole) => format!(" of {}", seconds(whole)),
+            Length::Bytes(_) | Length::Unknown => String::new(),
+        };
+        let clock = if self.is_simulated { " simulated" } else { " done" };
+        let done = format!("{}{whole}{clock}", seconds(elapsed));
+        let (name, phase) = (self.name.borrow(), self.phase.borrow());
+        let share = share.map(|share| (share, format!("{:.0}%", share * 100.0)));
         if let Some(bar) = &self.bar {
-            bar.set_position((share.unwrap_or(0.0) * 1000.0) as u64);
-            bar.set_message(text);
+            let (share, percent) = share.unwrap_or_default();
+            bar.set_position((share * 1000.0) as u64);
+            // The end is cut where the terminal is narrow.
+            let text =
+                format!("{percent}{left}, {} IOPS{p99}, {done}, {phase}: {name}", count(iops));
+            bar.set_message(visible(text.trim_start_matches(", ")).into_owned());
         } else if self.last_plain.get().elapsed() >= PLAIN_EVERY {
             self.last_plain.set(Instant::now());
-            let (name, phase) = (self.name.borrow(), self.phase.borrow());
-            let share = share.map_or_else(String::new, |share| format!("{:.0}%, ", share * 100.0));
-            self.progress.say(&format!("{name} {phase}: {share}{text}"));
+            let percent = share.map_or_else(String::new, |(_, percent)| percent + ", ");
+            let text = format!("{percent}{} IOPS{p99}, {done}{left}", count(iops));
+            self.progress.say(&format!("{name} {phase}: {text}"));
         }
     }
 }

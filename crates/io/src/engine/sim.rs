@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use base::text::shortened;
+use base::text::{close_to, shortened};
 use base::{Completion, Nanos, Op, Ratio, Rng, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::host::DeallocateSupport;
@@ -47,24 +47,13 @@ pub struct SimTarget {
 /// The text of a drive model: a built-in name or the path of a TOML file.
 fn model_text(name: &str) -> Result<String, TargetError> {
     text_of("drive model", name, sim::model::built_in(name), || {
-        let near = near(name);
-        let near = if near.is_empty() { String::new() } else { near.join(", ") + " and " };
+        let near = close_to(name, sim::model::BUILT_IN.iter().map(|(model, _)| *model));
         format!(
-            "there is no drive model `{}`; there are {near}those of `ssdlab sim models`, or give the \
-             path of a model file: sim:./my-drive.toml",
+            "there is no drive model `{}`{near}; `ssdlab sim models` lists them, or give the path of a \
+             model file: sim:./my-drive.toml",
             shortened(name)
         )
     })
-}
-
-/// The built-in models that share the most words with a name; at most five, none for a name without a word of theirs.
-fn near(name: &str) -> Vec<&'static str> {
-    let words: Vec<&str> = name.split(['-', '_', ' ']).collect();
-    let shared = |model: &str| model.split('-').filter(|word| words.contains(word)).count();
-    let models = sim::model::BUILT_IN.iter().map(|(model, _)| (shared(model), *model));
-    let most = models.clone().map(|(shared, _)| shared).max().unwrap_or(0);
-    let near = models.filter(|(shared, _)| most > 0 && *shared == most).map(|(_, model)| model);
-    near.take(5).collect()
 }
 
 /// The text of a model file in the folder of another one. An error is a reason in words.

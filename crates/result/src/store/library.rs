@@ -5,10 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{RUN_FILE, RunDir, StoreError};
+use base::text::nearest;
 
-/// Number of names to suggest if none fits.
-const NEAR_COUNT: usize = 5;
+use super::{RUN_FILE, RunDir, StoreError};
 
 /// Most bytes of a run directory for each measured second: one row, and up to a few hundred
 /// histogram bins of about two bytes after compression.
@@ -43,7 +42,7 @@ pub fn list(library: &Path) -> Result<Vec<LibraryEntry>, StoreError> {
 }
 
 /// The run directory that `name_or_path` denotes: a path, `latest`, a run id of `library`, or the
-/// unique beginning of one. `./latest` is a path.
+/// unique beginning or last part of one, such as `c3ee`. `./latest` is a path.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`] with the closest names, or [`StoreError::AmbiguousRun`] with all
@@ -62,8 +61,11 @@ pub fn resolve_run(library: &Path, name_or_path: &str) -> Result<PathBuf, StoreE
         return Err(StoreError::NotARun { path: PathBuf::from(name_or_path) });
     }
     let names = run_names(library)?;
-    let mut fitting: Vec<&String> =
-        names.iter().filter(|name| name.starts_with(name_or_path)).collect();
+    let fits = |name: &&String| {
+        let last = name.rsplit_once('-').map(|(_, last)| last);
+        name.starts_with(name_or_path) || last == Some(name_or_path)
+    };
+    let mut fitting: Vec<&String> = names.iter().filter(fits).collect();
     match (fitting.pop(), fitting.is_empty()) {
         (Some(only), true) => Ok(library.join(only)),
         (Some(last), false) => Err(StoreError::AmbiguousRun {
@@ -169,22 +171,7 @@ fn latest(library: &Path) -> Result<PathBuf, StoreError> {
 }
 
 fn no_such_run(library: &Path, name: &str, names: &[String]) -> StoreError {
-    let near = nearest(name, names);
+    let near = nearest(name, names.iter().map(String::as_str));
+    let near = near.into_iter().map(str::to_owned).collect();
     StoreError::NoSuchRun { name: name.to_owned(), library: library.to_owned(), near }
-}
-
-/// The names most like `asked`, up to five. Of equals the last go first: among runs the newest, which
-/// people mostly mean.
-pub fn nearest(asked: &str, names: &[String]) -> Vec<String> {
-    let scored = names.iter().map(|name| (shared_pairs(asked, name), name));
-    let mut scored: Vec<(usize, &String)> = scored.filter(|(score, _)| *score > 0).collect();
-    scored.sort_by(|a, b| b.cmp(a));
-    scored.into_iter().take(NEAR_COUNT).map(|(_, name)| name.clone()).collect()
-}
-
-/// Number of letter pairs of `asked` that `candidate` also contains.
-fn shared_pairs(asked: &str, candidate: &str) -> usize {
-    let asked = asked.to_ascii_lowercase();
-    let pairs = asked.as_bytes().windows(2);
-    pairs.filter(|pair| candidate.as_bytes().windows(2).any(|other| other == *pair)).count()
 }

@@ -233,6 +233,7 @@ fn runs_are_found_by_name_prefix_path_and_age() {
     assert_eq!(find("latest").unwrap(), path(ids[1]));
     assert_eq!(find(ids[0]).unwrap(), path(ids[0]));
     assert_eq!(find("20261121-031500").unwrap(), path(ids[0]));
+    assert_eq!(find("0002").unwrap(), path(ids[1]));
     assert_eq!(find(path(ids[0]).to_str().unwrap()).unwrap(), path(ids[0]));
     let error = find("202611").unwrap_err().to_string();
     assert!(error.contains("fits 2 runs") && error.contains(ids[1]), "{error}");

@@ -32,6 +32,8 @@ pub struct Definition {
     pub closed_loop: Option<&'static str>,
     /// Its runs in the reviews.
     pub reviews: &'static [ReviewEntry],
+    /// The figures of its card, by importance; without any, the first ones of the catalogue.
+    pub headlines: &'static [&'static str],
     /// The charts of its results, beside those that the rows of a run decide: passes by zone, power by state.
     pub charts: &'static [Chart],
     /// Its procedure with these parameters at a site.
@@ -52,6 +54,7 @@ impl Definition {
             params: S::PARAMS,
             closed_loop: None,
             reviews: &[],
+            headlines: &[],
             charts: &[],
             procedure: Procedure::of::<S>,
         }

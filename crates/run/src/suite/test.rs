@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base::text::{close_to, shortened};
+
 use super::catalog::DEFINITIONS;
 use super::catalog::steady_state::consistency;
 use super::catalog::storage_bench::replay;
@@ -107,7 +109,11 @@ impl FromStr for Test {
     fn from_str(text: &str) -> Result<Self, RunError> {
         let found = Self::ALL.into_iter().find(|test| test.name() == text);
         found.ok_or_else(|| {
-            RunError::Usage(format!("there is no test `{text}`; `ssdlab list tests` names them"))
+            let near = close_to(text, Self::ALL.map(Self::name));
+            RunError::Usage(format!(
+                "there is no test `{}`{near}; `ssdlab list tests` names them",
+                shortened(text)
+            ))
         })
     }
 }

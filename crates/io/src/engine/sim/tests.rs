@@ -3,13 +3,6 @@
 use super::*;
 
 #[test]
-fn the_nearest_models_share_the_most_words() {
-    assert_eq!(near("micron-7450-max-801gb"), ["micron-7450-max-800gb"]);
-    assert!(near("samsung").len() > 1);
-    assert!(near("no-such-drive").is_empty());
-}
-
-#[test]
 fn block_size_and_depth_are_those_of_the_model() {
     let limits = |name: &str, keys: &[(&str, &str)]| {
         let keys: Vec<_> = keys.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();

@@ -34,6 +34,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "would I notice, in seconds of everyday work?",
     closed_loop: Some("its loads have a pace of their own"),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("part=1/10 gap=1s")],
+    headlines: &["feel.day.time_s"],
     charts: &[Chart::Felt { table: TABLE }],
     ..Definition::of::<Settings>(Chapter::Response, 7)
 };

@@ -32,6 +32,12 @@ pub(crate) const DEFINITION: Definition = Definition {
         ReviewEntry::FULL,
         ReviewEntry::quick("time=10s sequential_time=10s random_span=1GiB"),
     ],
+    headlines: &[
+        "corners.random_read.iops",
+        "corners.random_write.iops",
+        "corners.sequential_read.mb_per_s",
+        "corners.sequential_write.mb_per_s",
+    ],
     ..Definition::of::<Settings>(Chapter::Speed, 1)
 };
 

@@ -47,6 +47,13 @@ pub(crate) const DEFINITION: Definition = Definition {
         ReviewEntry { spare: Some("25%"), ..ReviewEntry::FULL },
         ReviewEntry::quick("duration=60s steady_from=40s"),
     ],
+    headlines: &[
+        "iops_steady_mean",
+        "iops_steady_jitter_share",
+        "latency_ns_p99",
+        "latency_ns_max",
+        "waf_steady",
+    ],
     charts: &[Chart::Seconds],
     ..Definition::of::<Settings>(Chapter::SteadyState, 1)
 };

@@ -42,6 +42,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         ReviewEntry { settings: "torture=20m", ..ReviewEntry::FULL },
         ReviewEntry::quick("torture=30s idle=0s"),
     ],
+    headlines: &["trim.after_trim_share"],
     ..Definition::of::<Settings>(Chapter::SteadyState, 2)
 };
 

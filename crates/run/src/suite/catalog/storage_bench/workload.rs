@@ -4,6 +4,7 @@
 //! in their order (docs/workloads.md). Interpretation: each job has its rates and latencies, and `all` is the sum. A
 //! job that ends earlier than the others has the rates of its own time, so they do not add up to those of the sum.
 
+use base::text::close_to;
 use base::{Nanos, OpKind};
 use device::host::small_file;
 use load::jobs::{JobSpec, Jobs};
@@ -298,7 +299,8 @@ pub fn text_of(name: &str) -> Result<String, RunError> {
     }
     small_file::read(name.as_ref()).map_err(|error| {
         RunError::Usage(format!(
-            "workload `{name}` cannot be read: {error}; without a file there are {}",
+            "workload `{name}` cannot be read: {error}{}; without a file there are {}",
+            close_to(name, library::BUILT_IN.map(|(name, _)| name)),
             known()
         ))
     })

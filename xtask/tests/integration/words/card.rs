@@ -1,0 +1,56 @@
+//! A run in 80 columns, and the ways to name it.
+
+use crate::lab::{Answer, Lab};
+
+const RUN: [&str; 7] = [
+    "run",
+    "consistency",
+    "sim:sandisk-extreme-ii-480gb?scale=1/512",
+    "--set",
+    "duration=30s",
+    "--quiet",
+    "--library=runs",
+];
+
+#[test]
+fn a_run_is_a_card_and_the_rest_is_asked_for() {
+    let lab = Lab::new();
+    let run = Answer::of(&mut lab.command(&RUN));
+    run.must_exit_with(0);
+    let show = |words: &[&str]| {
+        let answer = Answer::of(lab.command(&["show", "--library=runs"]).args(words));
+        answer.must_exit_with(0);
+        answer.stdout
+    };
+    let card = show(&[]);
+    assert_eq!(run.stdout, card, "a run ends with its card");
+    let lines: Vec<&str> = card.lines().collect();
+    let (dir, text) = lines.split_last().expect("lines");
+    assert!(text.iter().all(|line| line.chars().count() <= 80), "{card}");
+    assert!((8..=24).contains(&lines.len()), "{card}");
+    assert!(!card.contains('\u{1b}'), "no colour in a pipe: {card}");
+    let short = dir.rsplit('-').next().expect("the last letters");
+    assert!(card.contains(&format!("ssdlab show {short} --all")), "{card}");
+    assert_eq!(show(&[short]), card);
+    let all = show(&[short, "--all"]);
+    for words in ["fill", "Controller busy", "First minute, mean"] {
+        assert!(all.contains(words) && !card.contains(words), "{words}: {all}");
+    }
+}
+
+/// On a terminal the title is bold, unless `NO_COLOR` is set.
+#[test]
+fn a_terminal_gets_emphasis() {
+    let lab = Lab::new();
+    Answer::of(&mut lab.command(&RUN)).must_exit_with(0);
+    let on_terminal = |setting: &str| {
+        let ssdlab = lab.command(&["show", "--library=runs"]).get_program().to_owned();
+        let call = format!("{setting} TERM=xterm {} show --library=runs", ssdlab.display());
+        let mut script = std::process::Command::new("script");
+        script.args(["--quiet", "--command", &call, "/dev/null"]).current_dir(lab.path("."));
+        let output = script.env_remove("NO_COLOR").output().expect("script of util-linux");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(on_terminal("env").contains("\u{1b}[1m"), "{}", on_terminal("env"));
+    assert!(!on_terminal("env NO_COLOR=1").contains('\u{1b}'));
+}
