@@ -14,6 +14,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use health::{Health, HealthSample};
 
+/// Labels of the environment of runs of several real targets at the same time: the targets beside, and the links that
+/// are shared with them. A run without them had nothing beside it.
+pub const BESIDE: [&str; 2] = ["beside", "shared_links"];
+/// Value of these labels if there is none.
+pub const NONE_BESIDE: &str = "none";
+
 /// Version of `run.json` and of the Parquet columns that this build writes. Since version 2 histograms count
 /// commands that ended after their phase, and those without an answer.
 pub const SCHEMA_VERSION: u32 = 2;

@@ -252,6 +252,9 @@ impl Session {
             let name = phase.name.clone();
             self.run.phases.push(phase);
             let added = self.writer.add_phase(&self.run, &name, &rows);
+        if let Some(run) = earlier.earlier.as_ref().filter(|_| !kept.is_empty()) {
+            resume::keep_beside(&mut self.run.environment, &run.run().environment);
+        }
             self.rows.push(rows);
             self.or_rescue(added)?;
         }
