@@ -85,6 +85,10 @@ pub struct Run {
     /// The purge of the target; missing without one, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
+    /// A sample of the data on the target before a run that only reads; missing in other runs, on targets that show no
+    /// data, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_sample: Option<DataSample>,
     /// The phases of the run, in order.
     pub phases: Vec<Phase>,
     /// Figures by their stable names; null if unknown.
@@ -331,6 +335,24 @@ pub struct PurgeOption {
     pub obstacle: Option<String>,
 }
 
+/// A sample of the data on a target: single reads of a block (4 KiB) at random places that the run reads.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct DataSample {
+    /// Reads.
+    pub reads: u64,
+    /// Reads whose bytes are all the same, e.g. zero.
+    pub constant: u64,
+    /// Constant reads of blocks that count as never written, or as deallocated: those clearly faster than reads of
+    /// data, or all of them if hardly any read found data.
+    pub unwritten: u64,
+    /// Median latency of the reads that count as unwritten; missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwritten_latency_ns_p50: Option<u64>,
+    /// Median latency of the other reads; missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_latency_ns_p50: Option<u64>,
+}
+
 /// One step of a test.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Phase {
@@ -365,8 +387,8 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_not_issued: u64,
     /// Reads of blocks that were never written, or were deallocated: a drive answers them without its
-    /// NAND. Of a real target in a run that only reads: reads that found nothing but zeros. Missing if the target does
-    /// not know, and in old files.
+    /// NAND. Of a real target in a run that only reads: reads that found nothing but one repeated byte, such as zeros.
+    /// Missing if the target does not know, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads_unwritten: Option<u64>,
     /// Commands that `--ios` chose and that have no row in `ios.parquet`, because the writer or the disk

@@ -5,6 +5,7 @@
 
 mod bare;
 mod commands;
+mod data_sample;
 mod host;
 mod in_use;
 mod ios;
@@ -84,8 +85,11 @@ pub fn run<T: Target>(
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     session.watch_health(target);
-    if matches!(target.identity().kind, TargetKind::Block | TargetKind::File) {
-        session.pulse = Pulse::start();
+    let is_real = matches!(target.identity().kind, TargetKind::Block | TargetKind::File);
+    session.pulse = is_real.then(Pulse::start).flatten();
+    session.reads_as_found |= is_real && plan.only_reads();
+    if session.reads_as_found {
+        session.sample_data(target, &plan, control.interrupted);
     }
     let (uses, stop) = (UseWatch::over(target).map(Arc::new), control.interrupted);
     session.uses.clone_from(&uses);
@@ -185,8 +189,8 @@ struct Session {
     /// The figures, from all measurements so far.
     figures: Formula<Figures>,
     seed: u64,
-    /// Whether the run only reads.
-    read_only: bool,
+    /// Whether the run only reads, and so finds the data that others left.
+    reads_as_found: bool,
     workers: Workers,
     /// The processor on which the thread stays while it issues one command at a time.
     home: Option<usize>,
@@ -274,7 +278,7 @@ impl Session {
         Self {
             figures: plan.procedure.figures.clone(),
             seed: request.seed,
-            read_only: request.read_only,
+            reads_as_found: request.read_only,
             workers: request.workers,
             home: None,
             random_phases: 0,

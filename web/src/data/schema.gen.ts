@@ -443,8 +443,8 @@ export interface Phase {
   name: string;
   /**
    * Reads of blocks that were never written, or were deallocated: a drive answers them without its
-   * NAND. Of a real target in a run that only reads: reads that found nothing but zeros. Missing if the target does
-   * not know, and in old files.
+   * NAND. Of a real target in a run that only reads: reads that found nothing but one repeated byte, such as zeros.
+   * Missing if the target does not know, and in old files.
    */
   reads_unwritten?: number | null;
   /**

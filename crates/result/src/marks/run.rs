@@ -3,7 +3,7 @@
 
 use base::{Bytes, TargetKind};
 
-use super::Reason;
+use super::{Reason, unwritten};
 use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run, RunStatus};
 
 /// Share of the time of a phase from which on its busiest thread limits it, or its processors together.
@@ -15,7 +15,7 @@ pub fn marks(run: &Run, metrics: &Metrics, marks: &[Mark]) -> Vec<Mark> {
     let part = part(run);
     let of_metric = |(metric, value): (&String, &Option<f64>)| {
         let own = phases_of(&run.phases, metric);
-        let of_value = [part.clone(), host(run, &own), no_data(run, &own)];
+        let of_value = [part.clone(), host(run, &own), unwritten::reason(run, &own)];
         let of_value = value.map(|_| of_value).into_iter().flatten();
         let reasons = of_value.chain([interruption(run, &own)]).flatten();
         let has = |kind| marks.iter().any(|mark| mark.metric == *metric && mark.kind == kind);
@@ -83,16 +83,6 @@ fn part(run: &Run) -> Option<Reason> {
         _ => return None,
     };
     Some(Reason { kind: MarkKind::PartOfDrive, text })
-}
-
-/// The reason against figures of these phases of a run that only reads, if some reads found no data.
-fn no_data(run: &Run, own: &[usize]) -> Option<Reason> {
-    run.request.as_ref().filter(|request| request.read_only)?;
-    let phases = || own.iter().map(|&phase| &run.phases[phase]);
-    let reads: u64 = phases().filter_map(|phase| phase.reads_unwritten).sum();
-    let all: u64 = phases().map(|phase| phase.ios + phase.ios_after_end).sum();
-    let text = format!("reads that found no data, only zeros: {reads} of {all}");
-    (reads > 0).then_some(Reason { kind: MarkKind::Unwritten, text })
 }
 
 /// The reason against figures of phases in which the host had no time left.
