@@ -408,8 +408,8 @@ pub struct Phase {
     /// where nobody asked, where the engine polls, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_busy_share: Option<f64>,
-    /// The host's part in the commands of the phase; missing on targets that are no files or devices, in phases without
-    /// commands, and in old files.
+    /// The host's part in the commands of the phase; missing on simulated targets, on `null:` but for jobs, in phases
+    /// without commands, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostUse>,
 }
@@ -428,6 +428,23 @@ pub struct HostUse {
     /// of less than a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors_busy_share: Option<f64>,
+    /// Largest share of a second in which these processors had work; missing in phases that are not of jobs, in short
+    /// ones, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_second_share: Option<f64>,
+    /// The same load on a target that completes every command at once (`null:`), on the same threads; missing in phases
+    /// with a schedule, of several jobs or below 20,000 IOPS and 1 GB/s, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub null_load: Option<NullLoad>,
+}
+
+/// A load on a target that completes every command at once.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct NullLoad {
+    /// Commands.
+    pub ios: u64,
+    /// Length.
+    pub duration_ns: u64,
 }
 
 /// A time in which the program did not run: it was stopped, or the machine slept or had no processor
