@@ -218,7 +218,8 @@ mod tests {
         }
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
         let missing = dir.path().join("missing/file");
-        let error = OutputFile::check(&missing, "-o", &Inputs::default()).unwrap_err().to_string();
-        assert!(error.contains("cannot write "), "{error}");
+        let error =
+            OutputFile::check(&missing, "--page", &Inputs::default()).unwrap_err().to_string();
+        assert!(error.contains("cannot write ") && error.contains(" with --page"), "{error}");
     }
 }

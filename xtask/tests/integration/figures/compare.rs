@@ -60,9 +60,6 @@ fn a_slower_drive_is_a_regression_and_the_same_one_is_not() {
     let words = told(&lab, &["label:plain", "label:fifo"]);
     words.must_exit_with(1);
     the_words_are_those_of_people(&words.stdout);
-    let place = ["label:plain", "label:again", "--page", "missing/page.html"];
-    let page = told(&lab, &place);
-    assert!(page.stderr.contains("give another place with --page"), "{}", page.stderr);
     let unknown = compare(&lab, &["label:plain", "label:fifa"]);
     unknown.must_exit_with(2);
     assert!(unknown.stderr.contains("`fifa`; near: fifo"), "{}", unknown.stderr);
