@@ -397,7 +397,8 @@ fn trace_name(params: &Params) -> Result<String, RunError> {
     }
     if !trace.starts_with("synth:") || trace.contains("scale=") {
         return Err(RunError::Usage(format!(
-            "`--set part={part}` is for synthesised traces without a scale of their own, not for {trace}"
+            "`--set part={}` is for synthesised traces without a scale of their own, not for {trace}",
+            params.text("part")
         )));
     }
     let separator = if trace.contains('?') { '&' } else { '?' };
