@@ -96,10 +96,25 @@ fn jobs_cost(jobs: &Jobs) -> Cost {
     let whole = run::jobs::length(jobs);
     let own = |job: &JobSpec| {
         let bytes = job.workload.total_bytes().map(Length::Bytes);
-        job.duration.map(Length::Time).or(bytes).unwrap_or(whole)
+        job.duration.map(Length::Time).or(bytes)
     };
-    let costs: Vec<_> =
-        jobs.jobs.iter().map(|job| workload_cost(&job.workload, own(job))).collect();
+    let of_own = jobs.jobs.iter().filter_map(|job| Some(workload_cost(&job.workload, own(job)?)));
+    // A job without an end of its own ends with the others.
+    let rest = match whole {
+        Length::Time(_) => whole,
+        Length::Bytes(_) | Length::Unknown => {
+            of_own.filter_map(|cost| cost.time).max().map_or(Length::Unknown, Length::Time)
+        }
+    };
+    let of_job = |job: &JobSpec| {
+        if let Some(own) = own(job) {
+            return workload_cost(&job.workload, own);
+        }
+        let cost = workload_cost(&job.workload, rest);
+        let most = cost.time.and_then(|time| paced_bytes(job, time)).unwrap_or(u64::MAX);
+        Cost { written_bytes: cost.written_bytes.min(most), ..cost }
+    };
+    let costs: Vec<_> = jobs.jobs.iter().map(of_job).collect();
     let written = costs.iter().map(|cost| cost.written_bytes);
     let longest = costs.iter().filter_map(|cost| cost.time).max();
     let (time, is_estimate) = match whole {
@@ -112,6 +127,13 @@ fn jobs_cost(jobs: &Jobs) -> Cost {
         time,
         is_estimate,
     }
+}
+
+/// Bytes of the commands for which a job has time between its pauses, or `None` for a job without pauses.
+fn paced_bytes(job: &JobSpec, time: Nanos) -> Option<u64> {
+    let think = job.think.filter(|think| think.pause.0 > 0)?;
+    let commands = scaled(time.0, u64::from(think.every), think.pause.0);
+    Some(commands.saturating_mul(job.workload.block_bytes.into()))
 }
 
 /// The cost of a workload of this length.
@@ -206,5 +228,23 @@ mod tests {
         assert_eq!(volume(2_300_000_000_000, 480_000_000_000), "2.3 TB = 4.8 full drive writes");
         assert_eq!(volume(4_000_000_000, 480_000_000_000), "4.0 GB = 0.01 full drive writes");
         assert_eq!(volume(0, 0), "0 B = 0.00 full drive writes");
+    }
+
+    #[test]
+    fn a_job_that_ends_with_the_others_writes_what_its_pauses_permit() {
+        let spec = "null:".parse().unwrap();
+        let inspected = io::open::inspect(&spec, &io::OpenOptions::default()).unwrap();
+        let mut request = Request::new("feel".parse().unwrap(), "library".into());
+        request.settings = vec![("loads".to_owned(), "boot".to_owned())];
+        let plan = plan(&request, &inspected.identity, &inspected.limits).unwrap();
+        let boot = plan.phases().find(|phase| phase.name == "boot").unwrap();
+        let Cost { written_bytes, time, .. } = cost(boot, 0);
+        // Its log has a pause of 5 ms after two commands of 16 KiB at most; the rest reads.
+        let time = time.unwrap();
+        assert!(time > Nanos::SECOND && written_bytes > 0, "{time} {written_bytes}");
+        assert!(
+            written_bytes <= time.0 / 5_000_000 * 2 * (16 << 10) + (64 << 10),
+            "{written_bytes}"
+        );
     }
 }

@@ -23,27 +23,29 @@ const MODE: u32 = 0o666;
 pub struct OutputFile {
     temporary: BufWriter<NamedTempFile>,
     target: PathBuf,
+    /// The flag that named it.
+    flag: &'static str,
 }
 
 impl OutputFile {
-    /// Begins a file for `path`, which may be a link to one. It replaces none of the `inputs`.
+    /// Begins a file for the `path` that `flag` gave, which may be a link to one. It replaces none of the `inputs`.
     ///
     /// # Errors
     /// If the path leads to an input or to anything but a regular file, or the directory takes no
     /// file.
-    pub fn create(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
-        let target = target(path)?;
-        inputs.require_other(path, "-o")?;
-        let temporary = begin(&target).with_context(|| cannot_write(path))?;
-        Ok(Self { temporary: BufWriter::with_capacity(1 << 20, temporary), target })
+    pub fn create(path: &Path, flag: &'static str, inputs: &Inputs) -> anyhow::Result<Self> {
+        let target = target(path, flag)?;
+        inputs.require_other(path, flag)?;
+        let temporary = begin(&target).with_context(|| cannot_write(path, flag))?;
+        Ok(Self { temporary: BufWriter::with_capacity(1 << 20, temporary), target, flag })
     }
 
     /// Checks that a file could be written here, before hours of measurement.
     ///
     /// # Errors
     /// As [`OutputFile::create`].
-    pub fn check(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
-        Self::create(path, inputs).map(drop)
+    pub fn check(path: &Path, flag: &'static str, inputs: &Inputs) -> anyhow::Result<()> {
+        Self::create(path, flag, inputs).map(drop)
     }
 
     /// From now on, a signal removes the incomplete file before it ends the program.
@@ -64,7 +66,7 @@ impl OutputFile {
     /// # Errors
     /// The error of the file system.
     pub fn write_all(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        self.temporary.write_all(bytes).with_context(|| cannot_write(&self.target))
+        self.temporary.write_all(bytes).with_context(|| cannot_write(&self.target, self.flag))
     }
 
     /// Its name, for messages.
@@ -77,7 +79,7 @@ impl OutputFile {
     /// # Errors
     /// The error of the file system; the earlier file is then still there.
     pub fn put_in_place(self) -> anyhow::Result<()> {
-        let Self { temporary, target } = self;
+        let Self { temporary, target, flag } = self;
         if let Ok(resolved) = fs::canonicalize(&target) {
             // Somebody may have begun to use the earlier file since the first look.
             guard::check_replaceable(&target, &resolved)?;
@@ -90,12 +92,12 @@ impl OutputFile {
             file.persist(&target)?;
             File::open(directory(&target))?.sync_all()
         };
-        put().with_context(|| cannot_write(&target))
+        put().with_context(|| cannot_write(&target, flag))
     }
 }
 
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}; give another place with -o", path.display())
+fn cannot_write(path: &Path, flag: &str) -> String {
+    format!("cannot write {}; give another place with {flag}", path.display())
 }
 
 fn begin(target: &Path) -> io::Result<NamedTempFile> {
@@ -109,11 +111,11 @@ fn begin(target: &Path) -> io::Result<NamedTempFile> {
 
 /// The file behind a path. Devices and pipes are not replaced, and nothing is created among
 /// devices.
-fn target(path: &Path) -> anyhow::Result<PathBuf> {
+fn target(path: &Path, flag: &str) -> anyhow::Result<PathBuf> {
     let refused = |what: &str| {
         let path = path.display();
         anyhow::Error::from(TargetError::Usage(format!(
-            "{path} {what}: give the name of a file with -o; a file there is replaced"
+            "{path} {what}: give the name of a file with {flag}; a file there is replaced"
         )))
     };
     match fs::metadata(path) {
@@ -129,13 +131,13 @@ fn target(path: &Path) -> anyhow::Result<PathBuf> {
                 return Err(refused("leads nowhere"));
             }
             let directory =
-                fs::canonicalize(directory(path)).with_context(|| cannot_write(path))?;
+                fs::canonicalize(directory(path)).with_context(|| cannot_write(path, flag))?;
             if directory.starts_with("/dev") && !directory.starts_with("/dev/shm") {
                 return Err(refused("would stand among devices"));
             }
             Ok(path.to_owned())
         }
-        Err(error) => Err(error).with_context(|| cannot_write(path)),
+        Err(error) => Err(error).with_context(|| cannot_write(path, flag)),
     }
 }
 
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-        let mut file = OutputFile::create(path, &Inputs::default())?;
+        let mut file = OutputFile::create(path, "-o", &Inputs::default())?;
         file.write_all(text.as_bytes())?;
         file.put_in_place()
     }
@@ -182,7 +184,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("real");
         write(&path, "old").unwrap();
-        let mut file = OutputFile::create(&path, &Inputs::default()).unwrap();
+        let mut file = OutputFile::create(&path, "-o", &Inputs::default()).unwrap();
         file.write_all(b"half").unwrap();
         drop(file);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -194,8 +196,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("same");
         let (mut first, mut second) = (
-            OutputFile::create(&path, &Inputs::default()).unwrap(),
-            OutputFile::create(&path, &Inputs::default()).unwrap(),
+            OutputFile::create(&path, "-o", &Inputs::default()).unwrap(),
+            OutputFile::create(&path, "-o", &Inputs::default()).unwrap(),
         );
         first.write_all(b"first").unwrap();
         second.write_all(b"second").unwrap();
@@ -211,12 +213,13 @@ mod tests {
         let nowhere = dir.path().join("nowhere");
         symlink("missing/file", &nowhere).unwrap();
         for path in [Path::new("/dev/null"), Path::new("/"), Path::new("/dev/ssdlab"), &nowhere] {
-            let error = OutputFile::check(path, &Inputs::default()).unwrap_err();
+            let error = OutputFile::check(path, "-o", &Inputs::default()).unwrap_err();
             assert!(matches!(error.downcast_ref(), Some(TargetError::Usage(_))), "{error:?}");
         }
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
         let missing = dir.path().join("missing/file");
-        let error = OutputFile::check(&missing, &Inputs::default()).unwrap_err().to_string();
-        assert!(error.contains("cannot write "), "{error}");
+        let error =
+            OutputFile::check(&missing, "--page", &Inputs::default()).unwrap_err().to_string();
+        assert!(error.contains("cannot write ") && error.contains(" with --page"), "{error}");
     }
 }

@@ -30,14 +30,15 @@ pub fn load_page(from: Option<&Path>) -> Result<Page, ReportError> {
     Page::load(from)
 }
 
-/// Writes a report and prints its path.
+/// Writes a report to the path that `flag` gave, and returns the path.
 pub fn write_page(
     path: &Path,
+    flag: &'static str,
     inputs: &Inputs,
     page: &Page,
     report: &Report,
 ) -> anyhow::Result<String> {
-    let mut file = OutputFile::create(path, inputs)?;
+    let mut file = OutputFile::create(path, flag, inputs)?;
     file.write_all(page.with(report)?.as_bytes())?;
     file.put_in_place()?;
     Ok(std::path::absolute(path)?.display().to_string())

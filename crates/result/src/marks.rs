@@ -11,6 +11,7 @@
 pub mod reading;
 pub mod run;
 pub mod steady;
+pub mod unwritten;
 
 use crate::schema::{Mark, MarkKind};
 

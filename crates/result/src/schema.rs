@@ -14,6 +14,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use health::{Health, HealthSample};
 
+/// Labels of the environment of runs of several real targets at the same time: the targets beside, and the links that
+/// are shared with them. A run without them had nothing beside it.
+pub const BESIDE: [&str; 2] = ["beside", "shared_links"];
+/// Value of these labels if there is none.
+pub const NONE_BESIDE: &str = "none";
+
 /// Version of `run.json` and of the Parquet columns that this build writes. Since version 2 histograms count
 /// commands that ended after their phase, and those without an answer.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -79,6 +85,10 @@ pub struct Run {
     /// The purge of the target; missing without one, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
+    /// A sample of the data on the target before a run that only reads; missing in other runs, on targets that show no
+    /// data, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_sample: Option<DataSample>,
     /// The phases of the run, in order.
     pub phases: Vec<Phase>,
     /// Figures by their stable names; null if unknown.
@@ -325,6 +335,24 @@ pub struct PurgeOption {
     pub obstacle: Option<String>,
 }
 
+/// A sample of the data on a target: single reads of a block (4 KiB) at random places that the run reads.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct DataSample {
+    /// Reads.
+    pub reads: u64,
+    /// Reads whose bytes are all the same, e.g. zero.
+    pub constant: u64,
+    /// Constant reads of blocks that count as never written, or as deallocated: those clearly faster than reads of
+    /// data, or all of them if hardly any read found data.
+    pub unwritten: u64,
+    /// Median latency of the reads that count as unwritten; missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwritten_latency_ns_p50: Option<u64>,
+    /// Median latency of the other reads; missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_latency_ns_p50: Option<u64>,
+}
+
 /// One step of a test.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Phase {
@@ -359,8 +387,8 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_not_issued: u64,
     /// Reads of blocks that were never written, or were deallocated: a drive answers them without its
-    /// NAND. Of a real target in a run that only reads: reads that found nothing but zeros. Missing if the target does
-    /// not know, and in old files.
+    /// NAND. Of a real target in a run that only reads: reads that found nothing but one repeated byte, such as zeros.
+    /// Missing if the target does not know, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads_unwritten: Option<u64>,
     /// Commands that `--ios` chose and that have no row in `ios.parquet`, because the writer or the disk
@@ -380,8 +408,8 @@ pub struct Phase {
     /// where nobody asked, where the engine polls, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_busy_share: Option<f64>,
-    /// The host's part in the commands of the phase; missing on targets that are no files or devices, in phases without
-    /// commands, and in old files.
+    /// The host's part in the commands of the phase; missing on simulated targets, on `null:` but for jobs, in phases
+    /// without commands, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostUse>,
 }
@@ -400,6 +428,23 @@ pub struct HostUse {
     /// of less than a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors_busy_share: Option<f64>,
+    /// Largest share of a second in which these processors had work; missing in phases that are not of jobs, in short
+    /// ones, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_second_share: Option<f64>,
+    /// The same load on a target that completes every command at once (`null:`), on the same threads; missing in phases
+    /// with a schedule, of several jobs or below 20,000 IOPS and 1 GB/s, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub null_load: Option<NullLoad>,
+}
+
+/// A load on a target that completes every command at once.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct NullLoad {
+    /// Commands.
+    pub ios: u64,
+    /// Length.
+    pub duration_ns: u64,
 }
 
 /// A time in which the program did not run: it was stopped, or the machine slept or had no processor

@@ -86,8 +86,8 @@ pub struct Recorder {
     /// Reads of blocks without data before the phase, as the target counts them; `None` if it does
     /// not, or nobody asks.
     pub unwritten_before: Option<u64>,
-    /// Reads that found nothing but zeros, or `None` if nobody looks.
-    pub reads_of_zeros: Option<u64>,
+    /// Reads that found nothing but one repeated byte, such as zeros, or `None` if nobody looks.
+    pub reads_constant: Option<u64>,
     /// The first failure: its command and errno.
     pub first_error: Option<(Op, i32)>,
     taps: Taps,
@@ -135,7 +135,7 @@ impl Recorder {
             ios_not_issued: 0,
             backlogs: Vec::new(),
             unwritten_before: None,
-            reads_of_zeros: None,
+            reads_constant: None,
             first_error: None,
             taps: Taps::default(),
         }
@@ -152,8 +152,8 @@ impl Recorder {
     pub fn another(&mut self) -> Self {
         let length = self.deadline().map(|end| Nanos(end.0 - self.start_ns));
         let taps = self.taps.0.pop().into_iter().collect();
-        let reads_of_zeros = self.reads_of_zeros.map(|_| 0);
-        Self { reads_of_zeros, ..Self::new(self.start(), length).with_taps(taps) }
+        let reads_constant = self.reads_constant.map(|_| 0);
+        Self { reads_constant, ..Self::new(self.start(), length).with_taps(taps) }
     }
 
     /// Merges the recorders of all threads of the phase; the phase ends `now`.
@@ -168,8 +168,8 @@ impl Recorder {
             self.ios_not_issued += part.ios_not_issued;
             self.busy_ns = self.busy_ns.max(part.busy_ns);
             self.processor_time = self.processor_time + part.processor_time;
-            self.reads_of_zeros =
-                self.reads_of_zeros.map(|reads| reads + part.reads_of_zeros.unwrap_or(0));
+            self.reads_constant =
+                self.reads_constant.map(|reads| reads + part.reads_constant.unwrap_or(0));
             self.first_error = self.first_error.or(part.first_error);
             self.within_ns_max =
                 self.within_ns_max.max(part.within_ns_max).max(part.latency_ns_max);
@@ -411,6 +411,11 @@ impl Recorder {
     }
 }
 
+/// Whether all bytes are the same.
+pub(crate) fn is_constant(bytes: &[u8]) -> bool {
+    bytes.split_first().is_none_or(|(first, rest)| rest.iter().all(|byte| byte == first))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -546,5 +551,10 @@ mod tests {
         recorder.completed(&op(OpKind::Write), &failed);
         assert_eq!((recorder.ios, recorder.errors), (0, 1));
         assert_eq!(recorder.first_error.map(|(_, errno)| errno), Some(5));
+    }
+
+    #[test]
+    fn bytes_are_constant_if_they_are_all_the_same() {
+        assert!(is_constant(&[0; 8]) && is_constant(&[255; 8]) && !is_constant(&[0, 0, 1]));
     }
 }

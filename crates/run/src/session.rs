@@ -5,10 +5,12 @@
 
 mod bare;
 mod commands;
+mod data_sample;
 mod host;
 mod in_use;
 mod ios;
 mod jobs;
+mod null_load;
 pub mod outline;
 mod plan;
 mod purge;
@@ -31,6 +33,7 @@ use target::{Identity, Target, TargetError, TargetKind};
 pub use self::bare::{TOOL_VERSION, bare_run};
 use self::host::HostWatch;
 use self::in_use::UseWatch;
+use self::null_load::{FastLoads, Threads};
 pub use self::outline::Outline;
 pub use self::plan::{Plan, plan};
 pub use self::request::{Control, Outcome, Request};
@@ -84,8 +87,11 @@ pub fn run<T: Target>(
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     session.watch_health(target);
-    if matches!(target.identity().kind, TargetKind::Block | TargetKind::File) {
-        session.pulse = Pulse::start();
+    let is_real = matches!(target.identity().kind, TargetKind::Block | TargetKind::File);
+    session.pulse = is_real.then(Pulse::start).flatten();
+    session.reads_as_found |= is_real && plan.only_reads();
+    if session.reads_as_found {
+        session.sample_data(target, &plan, control.interrupted);
     }
     let (uses, stop) = (UseWatch::over(target).map(Arc::new), control.interrupted);
     session.uses.clone_from(&uses);
@@ -185,8 +191,8 @@ struct Session {
     /// The figures, from all measurements so far.
     figures: Formula<Figures>,
     seed: u64,
-    /// Whether the run only reads.
-    read_only: bool,
+    /// Whether the run only reads, and so finds the data that others left.
+    reads_as_found: bool,
     workers: Workers,
     /// The processor on which the thread stays while it issues one command at a time.
     home: Option<usize>,
@@ -209,11 +215,15 @@ struct Session {
     /// The writer of `ios.parquet`, or `None` without that file.
     ios: Option<ios::Ios>,
     failure: Option<RunError>,
+    /// The loads to repeat without a drive.
+    fast_loads: FastLoads,
     power: Option<PowerWatch>,
     /// The watch over the program, or `None` on a target in virtual time.
     pulse: Option<Pulse>,
     /// Processor time of the threads of the last load but that of the session.
     workers_time: ProcessorTime,
+    /// Largest share of a second of the last jobs in which the processors had work, or `None` if nobody looked.
+    busiest_second_share: Option<f64>,
     /// The watch over the drive's health, or `None` if it reports none.
     health: Option<Watch>,
     /// The watch over other users of the target, or `None` if nobody can use it.
@@ -241,6 +251,9 @@ impl Session {
                 "the phases from `{}` to `{}` were measured by the earlier run {}",
                 first.name, last.name, resumed.run_id
             ));
+        }
+        if let Some(run) = earlier.earlier.as_ref().filter(|_| !kept.is_empty()) {
+            resume::keep_beside(&mut self.run.environment, &run.run().environment);
         }
         self.random_phases = earlier.random_phases;
         self.run.resumed = Some(resumed);
@@ -271,7 +284,7 @@ impl Session {
         Self {
             figures: plan.procedure.figures.clone(),
             seed: request.seed,
-            read_only: request.read_only,
+            reads_as_found: request.read_only,
             workers: request.workers,
             home: None,
             random_phases: 0,
@@ -285,9 +298,11 @@ impl Session {
             writer,
             ios: None,
             failure: None,
+            fast_loads: FastLoads::default(),
             power,
             pulse: None,
             workers_time: ProcessorTime::default(),
+            busiest_second_share: None,
             health: None,
             uses: None,
             is_resting: Arc::default(),
@@ -381,7 +396,9 @@ impl Session {
         self.look_between_phases();
         let (begin, host) = (Pulse::now(), self.is_host_told(spec).then(HostWatch::begin));
         let (mut phase, mut rows) = self.phase(target, spec, control);
-        phase.host = host.map(|host| host.end(std::mem::take(&mut self.workers_time)));
+        let others = std::mem::take(&mut self.workers_time);
+        let busiest = self.busiest_second_share.take();
+        phase.host = host.map(|host| host.end(others, busiest));
         phase.stops = self.pulse.as_ref().map_or_else(Vec::new, |pulse| pulse.stops_since(begin));
         pulse::warning(name, &phase.stops).into_iter().for_each(|warning| self.warn(warning));
         phase.complete &= !self.is_used_by_others(control);
@@ -390,6 +407,9 @@ impl Session {
             power.fill(phase.start_ns, &mut rows.seconds);
         }
         phase.start_ns = phase.start_ns.saturating_add(self.clock_offset_ns);
+        if let (Action::Load { workload, .. }, Some(_)) = (&spec.action, &phase.host) {
+            self.fast_loads.add(self.run.phases.len(), &phase, workload);
+        }
         let (ios, duration) = (phase.ios, Nanos(phase.duration_ns));
         (control.observer)(&Event::PhaseEnded { name: name.clone(), ios, duration });
         self.run.phases.push(phase);
@@ -399,11 +419,15 @@ impl Session {
         self.or_rescue(kept)
     }
 
-    /// Whether a phase issues commands to a real target.
+    /// Whether a phase issues commands to a real target; jobs have due times that the host may miss on any clock but a
+    /// virtual one.
     fn is_host_told(&self, spec: &PhaseSpec) -> bool {
-        let has_commands =
-            matches!(spec.action, Action::Load { .. } | Action::Jobs(_) | Action::Replay(_));
-        has_commands && matches!(self.run.target.kind, TargetKind::Block | TargetKind::File)
+        let kind = self.run.target.kind;
+        match spec.action {
+            Action::Load { .. } | Action::Replay(_) => kind.has_engine(),
+            Action::Jobs(_) => !kind.is_simulated(),
+            _ => false,
+        }
     }
 
     /// Whether somebody else uses the target, which ends the run. A run that has failed keeps its
@@ -521,6 +545,9 @@ impl Session {
 
     fn finish(mut self, control: &mut Control<'_>) -> Result<Outcome, RunError> {
         if self.run.status == RunStatus::Running {
+            let threads = Threads { workers: self.workers, home: self.home, seed: self.seed };
+            let fast_loads = std::mem::take(&mut self.fast_loads);
+            fast_loads.repeat(&mut self.run.phases, threads, control.interrupted);
             self.run.status = RunStatus::Complete;
         }
         self.end_ios();

@@ -57,6 +57,8 @@ pub enum Event {
 #[derive(Debug)]
 pub struct ScriptedTarget {
     capacity_bytes: u64,
+    /// Kind in the result of [`Target::identity`].
+    pub kind: TargetKind,
     /// Result of [`Target::limits`]; change it to test how a caller adapts.
     pub limits: Limits,
     /// Result of [`Target::use_probe`].
@@ -90,6 +92,7 @@ impl ScriptedTarget {
         let limits = Limits { transfer_bytes_max: 1 << 20, queue_depth_max: 1024, ..Limits::BARE };
         Self {
             capacity_bytes,
+            kind: TargetKind::Simulated,
             limits,
             uses: None,
             health: None,
@@ -156,7 +159,7 @@ impl Target for ScriptedTarget {
 
     fn identity(&self) -> Identity {
         Identity {
-            kind: TargetKind::Simulated,
+            kind: self.kind,
             name: "scripted".to_owned(),
             spec: "scripted".to_owned(),
             serial: None,

@@ -394,8 +394,8 @@ export interface Phase {
    */
   errors: number;
   /**
-   * The host's part in the commands of the phase; missing on targets that are no files or devices, in phases without
-   * commands, and in old files.
+   * The host's part in the commands of the phase; missing on simulated targets, on `null:` but for jobs, in phases
+   * without commands, and in old files.
    */
   host?: HostUse | null;
   /**
@@ -443,8 +443,8 @@ export interface Phase {
   name: string;
   /**
    * Reads of blocks that were never written, or were deallocated: a drive answers them without its
-   * NAND. Of a real target in a run that only reads: reads that found nothing but zeros. Missing if the target does
-   * not know, and in old files.
+   * NAND. Of a real target in a run that only reads: reads that found nothing but one repeated byte, such as zeros.
+   * Missing if the target does not know, and in old files.
    */
   reads_unwritten?: number | null;
   /**
@@ -466,9 +466,19 @@ export interface Phase {
  */
 export interface HostUse {
   /**
+   * Largest share of a second in which these processors had work; missing in phases that are not of jobs, in short
+   * ones, and in old files.
+   */
+  busiest_second_share?: number | null;
+  /**
    * Interrupts of the whole machine; missing if they cannot be read.
    */
   interrupts?: number | null;
+  /**
+   * The same load on a target that completes every command at once (`null:`), on the same threads; missing in phases
+   * with a schedule, of several jobs or below 20,000 IOPS and 1 GB/s, and in old files.
+   */
+  null_load?: NullLoad | null;
   /**
    * Share of the time in which the processors that the load may use had work, of anybody, 0 to 1; missing in a phase
    * of less than a second.
@@ -482,6 +492,19 @@ export interface HostUse {
    * Processor time of the threads of the load in ssdlab itself.
    */
   user_ns: number;
+}
+/**
+ * A load on a target that completes every command at once.
+ */
+export interface NullLoad {
+  /**
+   * Length.
+   */
+  duration_ns: number;
+  /**
+   * Commands.
+   */
+  ios: number;
 }
 /**
  * The commands of a phase, as its workload describes them.

@@ -1,4 +1,4 @@
-//! Does ssdlab refuse to write to an NVMe drive in use?
+//! Does ssdlab refuse to write to an NVMe drive in use, and does it read one without a write?
 
 use crate::machine::Record;
 
@@ -6,6 +6,31 @@ use crate::machine::Record;
 fn a_mounted_drive_is_refused() {
     Record::of("refused-mounted").must_be_refused_as("mounted");
     assert!(Record::of("refused-mounted").stderr.contains("/mnt"));
+}
+
+/// Numbers in the statistics of a block device: writes, sectors written, deallocations and flushes.
+const WRITES: [usize; 4] = [4, 6, 11, 15];
+
+#[test]
+fn a_mounted_drive_is_read_and_nothing_is_written() {
+    let reading = Record::of("reading");
+    reading.must_exit_with(0);
+    let run = Record::of("reading.json").document();
+    let reads = run["metrics"]["latency.random_read.iops"].as_f64().unwrap();
+    assert!(reads > 0.0, "{run}");
+    assert!(run["metrics"]["latency.random_write.iops"].is_null(), "{run}");
+    assert!(run["warnings"].to_string().contains("mounted"), "{}", run["warnings"]);
+    let [before, after] = ["reading-before", "reading-after"].map(|name| &Record::of(name).stdout);
+    assert!(before.len() > 64 && before == after, "{before} {after}");
+    let writes = |name: &str| {
+        let numbers: Vec<_> = Record::of(name).stdout.split_whitespace().collect();
+        WRITES.map(|place| numbers.get(place).copied())
+    };
+    assert_eq!(writes("reading-stat-before"), writes("reading-stat-after"));
+    let [reads_before, reads_after] = ["reading-stat-before", "reading-stat-after"].map(|name| {
+        Record::of(name).stdout.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    });
+    assert!(reads_after > reads_before + 100, "{reads_before} {reads_after}");
 }
 
 #[test]

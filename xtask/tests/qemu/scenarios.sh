@@ -94,6 +94,17 @@ mke2fs "$NVME" > /dev/null 2>&1
 mount -t ext4 "$NVME" /mnt
 run refused-mounted ssdlab run consistency "$NVME" --erase NVME-ONE --format json
 run refused-generic ssdlab run consistency "$generic" --erase NVME-ONE --format json
+
+# The mounted drive, read as it is. Its file system writes nothing either meanwhile.
+mount -o remount,ro /mnt
+sync
+run reading-before sha256sum "$NVME"
+run reading-stat-before cat "/sys/block/${NVME#/dev/}/stat"
+run reading ssdlab run latency "$NVME" --read-only --set time=1s --set random_span=16MiB --library /tmp/runs-reading \
+    --format json --quiet
+run reading-stat-after cat "/sys/block/${NVME#/dev/}/stat"
+run reading.json sh -c 'cat /tmp/runs-reading/*/run.json'
+run reading-after sha256sum "$NVME"
 umount /mnt
 run refused-signature ssdlab run consistency "$NVME" --erase NVME-ONE --format json
 run refused-unconfirmed ssdlab run consistency "$NVME" --format json

@@ -126,7 +126,7 @@ fn write_runs(args: &CompareArgs, path: &Path, runs: &[RunDir]) -> anyhow::Resul
     inputs.require_other(path, "--page")?;
     let mut report = build(&format!("{} against {}", args.a, args.b), runs)?;
     words::add_of_runs(&mut report, runs)?;
-    write_page(path, &inputs, &load_page(None)?, &report)
+    write_page(path, "--page", &inputs, &load_page(None)?, &report)
 }
 
 /// The seconds of the first run of a side that is compared.

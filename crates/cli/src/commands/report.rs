@@ -60,7 +60,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     if let Some(words) = Words::read(args.words.as_deref())? {
         words.add_to(&mut report)?;
     }
-    let path = write_page(&args.output, &inputs, &page, &report)?;
+    let path = write_page(&args.output, "-o", &inputs, &page, &report)?;
     match args.place.format {
         Format::Json => data!("{}", serde_json::json!({ "report": path })),
         Format::Text => data!("{path}"),

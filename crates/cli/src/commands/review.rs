@@ -96,7 +96,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
         page: page::load_page(args.web.as_deref())?,
         words: Words::read(args.words.as_deref())?,
     };
-    OutputFile::check(&args.output, &inputs)?;
+    OutputFile::check(&args.output, "-o", &inputs)?;
     let completed = if args.resume {
         EarlierRuns::read(&suite.common.library, |_| true)
     } else {
@@ -242,7 +242,7 @@ fn write_page(
         let missing: Vec<_> = of_file.filter_map(Result::err).collect();
         let of_runs = words::add_of_runs(&mut document, &dirs).err();
         failures.extend(missing.iter().chain(&of_runs).map(Failure::from_io));
-        page::write_page(&args.output, inputs, &form.page, &document)
+        page::write_page(&args.output, "-o", inputs, &form.page, &document)
     };
     if runs.is_empty() {
         return None;

@@ -318,7 +318,7 @@ fn tell_written(format: Format, source: &dyn Source, ios: u64, left_out: u64, pa
 
 /// Begins the output file of a long command.
 fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<OutputFile> {
-    let file = OutputFile::create(path, inputs)?;
+    let file = OutputFile::create(path, "-o", inputs)?;
     file.remove_when_stopped()?;
     Ok(file)
 }

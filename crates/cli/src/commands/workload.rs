@@ -222,7 +222,7 @@ struct Output<'a> {
 impl Output<'_> {
     fn put(&self, key: &str, text: &str, not_carried: &[String]) -> anyhow::Result<u8> {
         if let Some(path) = self.path {
-            let mut file = OutputFile::create(path, self.inputs)?;
+            let mut file = OutputFile::create(path, "-o", self.inputs)?;
             file.write_all(text.as_bytes())?;
             file.put_in_place()?;
         }

@@ -10,17 +10,17 @@ fn a_file_in_use_and_an_input_are_not_replaced() {
         return;
     }
     let device = LoopDevice::new(1 << 20);
-    let used = OutputFile::check(&device.image, &Inputs::default()).unwrap_err();
+    let used = OutputFile::check(&device.image, "-o", &Inputs::default()).unwrap_err();
     let refused = matches!(used.downcast_ref(), Some(TargetError::Refused { code: "held", .. }));
     assert!(refused, "{used:#}");
     let input = device.beside("input");
     fs::write(&input, "words").unwrap();
-    OutputFile::check(&input, &Inputs::default()).unwrap();
+    OutputFile::check(&input, "-o", &Inputs::default()).unwrap();
     let inputs = Inputs::default().words(Some(&input));
-    assert!(OutputFile::check(&input, &inputs).is_err());
+    assert!(OutputFile::check(&input, "-o", &inputs).is_err());
     let link = device.beside("link");
     std::os::unix::fs::symlink(&input, &link).unwrap();
-    assert!(OutputFile::check(&link, &inputs).is_err(), "by another name");
+    assert!(OutputFile::check(&link, "-o", &inputs).is_err(), "by another name");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_file_that_somebody_began_to_use_is_not_replaced() {
     let path = device.beside("result");
     let earlier = vec![7; 1 << 20];
     fs::write(&path, &earlier).unwrap();
-    let begun = OutputFile::create(&path, &Inputs::default()).unwrap();
+    let begun = OutputFile::create(&path, "-o", &Inputs::default()).unwrap();
     let node = attach(&path, &[]);
     let _detach = Undo::new("losetup", format!("-d{}", node.display()));
     let used = begun.put_in_place().unwrap_err();

@@ -6,7 +6,7 @@ use base::text::shortened;
 use base::{Bytes, Nanos};
 use serde::Serialize;
 
-use crate::schema::Run;
+use crate::schema::{BESIDE, NONE_BESIDE, Run};
 
 /// Beginning of the names of a test's settings.
 const SETTING: &str = "setting ";
@@ -96,6 +96,7 @@ impl Condition {
         match (words.is_empty(), self.name == SET) {
             (false, _) => words.join(", "),
             (true, true) => "nothing".to_owned(),
+            (true, false) if BESIDE.contains(&&*self.name) => NONE_BESIDE.to_owned(),
             (true, false) => "not known".to_owned(),
         }
     }
@@ -185,7 +186,10 @@ fn of_run(run: &Run) -> Vec<(Facet, String, String)> {
         (facet, name.clone(), value.clone())
     };
     all.extend(target.details.iter().map(of_drive));
-    all.retain(|(.., value)| !value.is_empty());
+    all.retain(|(_, name, value)| {
+        let is_alone = value == NONE_BESIDE && BESIDE.contains(&&**name);
+        !(value.is_empty() || is_alone)
+    });
     all
 }
 

@@ -146,6 +146,7 @@ fn run_of(sheet: Sheet, call: &Call) -> Result<(Run, Vec<PhaseRows>), ImportErro
         span: Span { span_bytes: 0, variant: "default".to_owned(), base: "none".to_owned() },
         health: None,
         purge: None,
+        data_sample: None,
         phases: Vec::new(),
         metrics: Default::default(),
         marks: Vec::new(),

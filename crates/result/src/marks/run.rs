@@ -1,13 +1,17 @@
 //! Reasons against figures that lie in the run around them: it did not end, it used a part of the
 //! drive, or the host had no time left.
 
-use base::{Bytes, TargetKind};
+use base::{Bytes, Nanos, TargetKind};
 
-use super::Reason;
-use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run, RunStatus};
+use super::{Reason, unwritten};
+use crate::schema::{Finding, Mark, MarkKind, Metrics, NullLoad, Phase, Run, RunStatus};
+use crate::stats::findings::count;
 
 /// Share of the time of a phase from which on its busiest thread limits it, or its processors together.
 pub const HOST_BUSY_SHARE_MIN: f64 = 0.95;
+
+/// Share of the rate of a target without any work above which the host limits a drive.
+pub const NULL_SHARE_MAX: f64 = 0.7;
 
 /// The marks of these figures by the run around them; a figure that has a mark of a kind already
 /// gets no other one.
@@ -15,7 +19,7 @@ pub fn marks(run: &Run, metrics: &Metrics, marks: &[Mark]) -> Vec<Mark> {
     let part = part(run);
     let of_metric = |(metric, value): (&String, &Option<f64>)| {
         let own = phases_of(&run.phases, metric);
-        let of_value = [part.clone(), host(run, &own), no_data(run, &own)];
+        let of_value = [part.clone(), host(run, &own), unwritten::reason(run, &own)];
         let of_value = value.map(|_| of_value).into_iter().flatten();
         let reasons = of_value.chain([interruption(run, &own)]).flatten();
         let has = |kind| marks.iter().any(|mark| mark.metric == *metric && mark.kind == kind);
@@ -85,16 +89,6 @@ fn part(run: &Run) -> Option<Reason> {
     Some(Reason { kind: MarkKind::PartOfDrive, text })
 }
 
-/// The reason against figures of these phases of a run that only reads, if some reads found no data.
-fn no_data(run: &Run, own: &[usize]) -> Option<Reason> {
-    run.request.as_ref().filter(|request| request.read_only)?;
-    let phases = || own.iter().map(|&phase| &run.phases[phase]);
-    let reads: u64 = phases().filter_map(|phase| phase.reads_unwritten).sum();
-    let all: u64 = phases().map(|phase| phase.ios + phase.ios_after_end).sum();
-    let text = format!("reads that found no data, only zeros: {reads} of {all}");
-    (reads > 0).then_some(Reason { kind: MarkKind::Unwritten, text })
-}
-
 /// The reason against figures of phases in which the host had no time left.
 fn host(run: &Run, own: &[usize]) -> Option<Reason> {
     if run.target.is_simulated() {
@@ -112,14 +106,31 @@ fn host(run: &Run, own: &[usize]) -> Option<Reason> {
         shares.into_iter().reduce(f64::max).filter(|share| *share >= HOST_BUSY_SHARE_MIN)
     };
     let thread = busiest(told.iter().filter_map(of_thread).collect());
-    let (who, share) = match thread {
-        Some(share) => ("a thread of the load was busy", share),
-        None => (
-            "the processors of the load had work",
-            busiest(told.iter().filter_map(of_all).collect())?,
-        ),
+    let processors = || busiest(told.iter().filter_map(of_all).collect());
+    let text = match thread
+        .map(|share| ("a thread of the load was busy", share))
+        .or_else(|| Some(("the processors of the load had work", processors()?)))
+    {
+        Some((who, share)) => {
+            let percent = 100.0 * share.min(1.0);
+            format!("{who} for {percent:.0}% of the time: the host may be the limit")
+        }
+        None => phases.iter().find_map(|&phase| near_null(&run.phases[phase]))?,
     };
-    let percent = 100.0 * share.min(1.0);
-    let text = format!("{who} for {percent:.0}% of the time: the host may be the limit");
     Some(Reason { kind: MarkKind::HostLimited, text })
+}
+
+/// The words on a phase in which the drive was nearly as fast as no drive at all.
+fn near_null(phase: &Phase) -> Option<String> {
+    let NullLoad { ios, duration_ns } = phase.host?.null_load?;
+    let iops = |ios: u64, ns: u64| ios as f64 / Nanos(ns.max(1)).as_secs_f64();
+    let (of_drive, of_null) = (iops(phase.ios, phase.duration_ns), iops(ios, duration_ns));
+    (of_drive > NULL_SHARE_MAX * of_null).then(|| {
+        format!(
+            "the drive did {} commands a second, and a target without any work (null) {} at the same load: the host may \
+             be the limit",
+            count(of_drive),
+            count(of_null)
+        )
+    })
 }

@@ -18,7 +18,7 @@ use super::summary::Summary;
 /// Largest number of blocks for the averages.
 const BLOCKS_MAX: usize = 200;
 /// Shorter series have no regimes.
-const VALUES_MIN: usize = 20;
+pub const VALUES_MIN: usize = 20;
 /// A segment is at least this share of all blocks long ...
 const SEGMENT_SHARE_MIN: usize = 50;
 /// ... and at least this many blocks, so that one stall is no regime.

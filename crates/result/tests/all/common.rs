@@ -56,6 +56,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         origin: None,
         health: None,
         purge: None,
+        data_sample: None,
         phases: Vec::new(),
         metrics: [].into(),
         marks: Vec::new(),

@@ -311,6 +311,25 @@ fn conditions_are_told_in_words() {
 }
 
 #[test]
+fn nothing_beside_a_run_is_the_same_as_no_word_about_it() {
+    let (a, mut b) = (run(1.0), run(1.0));
+    let beside = |run: &mut Run, value: &str| {
+        for label in ["beside", "shared_links"] {
+            run.environment.insert(label.to_owned(), value.to_owned());
+        }
+    };
+    beside(&mut b, "none");
+    assert_eq!(compared(&a, &b, &Question::default()).conditions, []);
+    beside(&mut b, "/dev/sdb");
+    let answer = compared(&a, &b, &Question::default());
+    let told = answer.conditions.iter();
+    let told =
+        told.map(|one| format!("{}: {} | {}", one.label, one.words(&one.a), one.words(&one.b)));
+    let wanted = ["measured beside: none | /dev/sdb", "shared links: none | /dev/sdb"];
+    assert_eq!(told.collect::<Vec<_>>(), wanted);
+}
+
+#[test]
 fn a_run_without_a_comparison_is_named_with_the_reason() {
     let whole = Run { run_id: "whole".to_owned(), ..run(1.0) };
     let cut = Run { run_id: "cut".to_owned(), status: RunStatus::Interrupted, ..run(1.0) };

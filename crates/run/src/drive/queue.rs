@@ -7,7 +7,7 @@ use target::Target;
 
 use super::backlog::Backlog;
 use super::outstanding::{Outstanding, OutstandingCommand};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, is_constant};
 
 /// The outcome of an attempt to issue one command.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,12 @@ impl CommandEnd {
         job: u32,
     ) {
         let Self { op, end, issued } = self;
-        if let Some(reads) = &mut recorder.reads_of_zeros
+        if let Some(reads) = &mut recorder.reads_constant
             && op.kind == OpKind::Read
             && end.status == Status::Ok
             && let Some(content) = target.read_bytes(tag, op.len as usize)
         {
-            *reads += u64::from(content.iter().all(|&byte| byte == 0));
+            *reads += u64::from(is_constant(content));
         }
         recorder.completed(op, end);
         recorder.point(op, *issued, end, job);

@@ -36,6 +36,7 @@ pub fn bare_run(test: &str, identity: &Identity, unix_ns: u64) -> Run {
         origin: None,
         health: None,
         purge: None,
+        data_sample: None,
         phases: Vec::new(),
         metrics: BTreeMap::new(),
         marks: Vec::new(),

@@ -172,7 +172,7 @@ impl Session {
         phase.complete = matches!(end, Ok(End::Complete));
         self.workers_time = recorder.processor_time;
         let (busy_ns, unwritten_before) = (recorder.busy_ns, recorder.unwritten_before);
-        let reads_of_zeros = recorder.reads_of_zeros;
+        let reads_constant = recorder.reads_constant;
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
         if self.is_host_measured(&phase) && length.0 > 0 {
@@ -180,7 +180,7 @@ impl Session {
         }
         let unwritten = target.unwritten_reads().zip(unwritten_before);
         let unwritten = unwritten.map(|(now, before)| now.saturating_sub(before));
-        phase.reads_unwritten = unwritten.or(reads_of_zeros);
+        phase.reads_unwritten = unwritten.or(reads_constant);
         self.tell_what_was_outstanding(&phase, &rows);
         match (end, failed) {
             (Err(error), _) => self.fail(error),
@@ -194,9 +194,9 @@ impl Session {
 
     /// Lets a run that only reads count the reads that find no data: as the target tells, or by their content.
     pub(super) fn look_for_data<T: Target>(&self, target: &T, recorder: &mut Recorder) {
-        if self.read_only {
+        if self.reads_as_found {
             recorder.unwritten_before = target.unwritten_reads();
-            recorder.reads_of_zeros = Some(0);
+            recorder.reads_constant = Some(0);
         }
     }
 
@@ -215,8 +215,9 @@ impl Session {
         if let Some(longest_ns) = phase.latency_ns_max_after_end.filter(|ns| *ns >= WAIT_NS) {
             self.warn(late_ends(phase, longest_ns));
         }
-        if phase.reads_unwritten.is_some_and(|reads| reads > 0) {
-            self.warn(unwritten(phase, self.read_only));
+        let is_data = self.run.data_sample.is_some_and(|sample| sample.constants_are_data());
+        if phase.reads_unwritten.is_some_and(|reads| reads > 0) && !is_data {
+            self.warn(unwritten(phase, self.reads_as_found));
         }
         if phase.ios_unanswered > 0 {
             let longest_ns = rows.seconds.iter().filter_map(|row| row.latency_ns_max).max();
@@ -268,12 +269,12 @@ fn late_ends(phase: &Phase, longest_ns: u64) -> String {
 }
 
 /// Warning: a phase with reads of blocks without data.
-fn unwritten(phase: &Phase, read_only: bool) -> String {
+fn unwritten(phase: &Phase, reads_as_found: bool) -> String {
     let (name, reads) = (&phase.name, phase.reads_unwritten.unwrap_or_default());
-    if read_only {
+    if reads_as_found {
         return format!(
-            "phase `{name}`: {reads} of {} reads found no data, only zeros: blocks that were never written, or were trimmed, \
-             are answered without NAND, so its figures are too good",
+            "phase `{name}`: {reads} of {} reads found no data, only one repeated byte: blocks that were never written, or \
+             were trimmed, are answered without NAND, so its figures are too good",
             phase.ios + phase.ios_after_end
         );
     }

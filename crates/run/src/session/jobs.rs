@@ -8,6 +8,7 @@ use result::stats::findings::time;
 use target::Target;
 
 use super::commands::{not_kept_up, second_event};
+use super::host::HostSeconds;
 use super::{Control, Session};
 use crate::error::RunError;
 use crate::jobs::{JobRecord, Jobs, drive_jobs};
@@ -29,9 +30,14 @@ impl Session {
         let seed = self.phase_seed(true);
         let mut generators: Vec<_> = jobs.jobs.iter().map(|job| job.generator(seed)).collect();
         let observer = &mut *control.observer;
-        let told = |recorder: &Recorder| observer(&second_event(recorder));
+        let mut host = (!self.run.target.is_simulated()).then(HostSeconds::begin);
+        let told = |recorder: &Recorder| {
+            host.iter_mut().for_each(HostSeconds::passed);
+            observer(&second_event(recorder));
+        };
         let (end, parts) =
             drive_jobs(target, jobs, &mut generators, &mut recorder, control.interrupted, told);
+        self.busiest_second_share = host.and_then(|host| host.busiest_share);
         let backlogs = std::mem::take(&mut recorder.backlogs);
         for ((job, part), backlog) in jobs.jobs.iter().zip(parts).zip(backlogs) {
             let Some((record, rows)) = part else { continue };

@@ -32,6 +32,14 @@ impl Plan {
         self.procedure.steps.iter().flat_map(Step::phases)
     }
 
+    /// Whether no phase changes the data on the target.
+    pub(super) fn only_reads(&self) -> bool {
+        let rests =
+            |phase: &PhaseSpec| matches!(phase.action, Action::Idle(_) | Action::SetRest(_));
+        self.phases().any(PhaseSpec::only_reads)
+            && self.phases().all(|phase| phase.only_reads() || rests(phase))
+    }
+
     /// Whether a phase keeps at most one command outstanding.
     pub(super) fn has_single_commands(&self) -> bool {
         self.phases().any(|phase| match &phase.action {

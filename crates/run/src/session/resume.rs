@@ -6,9 +6,11 @@
 //! because an interrupted read has changed nothing. An interrupted phase that writes runs again
 //! from the preceding purge. The earlier run directory stays unchanged; the valid parts are copied.
 
+use std::collections::BTreeMap;
+
 use base::HealthSnapshot;
 use result::rows::PhaseRows;
-use result::schema::{Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
+use result::schema::{BESIDE, NONE_BESIDE, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
 use result::store::RunDir;
 use target::Identity;
 use target::TargetError;
@@ -85,6 +87,21 @@ pub fn check_continuation(
     refuse_unless_over(earlier.run())?;
     refuse_other_target(earlier.run(), identity)?;
     refuse_other_request(earlier.run(), request, plan)
+}
+
+/// Adds to the environment what was measured beside the kept phases, and the links that were shared then.
+pub(super) fn keep_beside(
+    environment: &mut BTreeMap<String, String>,
+    earlier: &BTreeMap<String, String>,
+) {
+    for label in BESIDE {
+        let Some(then) = earlier.get(label).filter(|then| *then != NONE_BESIDE) else { continue };
+        let both = match environment.get(label).filter(|now| *now != NONE_BESIDE && *now != then) {
+            None => then.clone(),
+            Some(now) => format!("{then}; later {now}"),
+        };
+        environment.insert(label.to_owned(), both);
+    }
 }
 
 /// The point at which a run continues.

@@ -79,6 +79,11 @@ pub fn of_run(planned: &Conditions, run: &Run) -> Conditions {
     conditions.insert("simulated".to_owned(), simulated.to_owned());
     let scale = scale::condition(&run.target).map(|scale| ("scale".to_owned(), scale));
     conditions.extend(scale);
+    if let Some(sample) = &run.data_sample {
+        let share = 100.0 * sample.unwritten_share();
+        let blocks = format!("{share:.0}% of {} sampled", sample.reads);
+        conditions.insert("blocks without data".to_owned(), blocks);
+    }
     if let Some(state) = run.target.details.get("write_cache") {
         conditions.insert("write cache".to_owned(), state.clone());
     }

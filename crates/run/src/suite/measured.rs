@@ -1,11 +1,12 @@
 //! The source of a test's figures: the phases of a run and their rows.
 
 use base::OpKind;
+use result::marks;
 use result::marks::reading::written;
 use result::marks::run::phases_of;
 use result::marks::steady::{Before, obstacle, obstacle_of_past};
 use result::rows::{PhaseRows, SecondRow};
-use result::schema::{Phase, Run};
+use result::schema::{MarkKind, Phase, Run};
 use result::stats::latency::Latencies;
 use result::stats::scale::ScaledRun;
 
@@ -85,6 +86,13 @@ impl<'a> Measurements<'a> {
             rows.iter().any(|row| row.bytes[OpKind::Write.index()] > 0)
         };
         phases_of(&self.run.phases, metric).into_iter().any(written)
+    }
+
+    /// Whether the host may be the limit of a figure.
+    pub fn is_host_limited(&self, metric: &str) -> bool {
+        let figure = [(metric.to_owned(), Some(0.0))].into();
+        let marks = marks::run::marks(self.run, &figure, &[]);
+        marks.iter().any(|mark| mark.kind == MarkKind::HostLimited)
     }
 
     /// A job of the last phase of this name, complete or not; `None` if it has not begun.

@@ -270,7 +270,7 @@ fn opened(
     params: &Params,
     site: &Site<'_>,
 ) -> Result<(ReplaySpec, TraceInfo), RunError> {
-    let mut feed = spec.feed()?;
+    let mut feed = spec.feed().map_err(|error| as_typed(error, &spec, params))?;
     let info = feed.info();
     spec.check_content(&mut feed)?;
     let is_as_recorded = keeps_recorded_depth(params) && spec.form == Form::Closed;
@@ -281,6 +281,22 @@ fn opened(
     }
     spec.moved_bytes = info.published.as_ref().map(|p| (p.read_bytes, p.write_bytes));
     Ok((spec, info))
+}
+
+/// The error of a trace by the name that the user gave, without the scale that the part adds to it.
+fn as_typed(error: RunError, spec: &ReplaySpec, params: &Params) -> RunError {
+    let trace = params.text("trace");
+    if trace == spec.trace {
+        return error;
+    }
+    let whole = ReplaySpec { trace: trace.clone(), ..spec.clone() };
+    whole.feed().err().unwrap_or_else(|| {
+        let part = params.text("part");
+        let text = format!(
+            "`--set part={part}` leaves too little of {trace}; expected a larger part, up to 1"
+        );
+        RunError::Usage(text)
+    })
 }
 
 /// The warning that the trace extends beyond the span of the replay, with the treatment; `None` if
@@ -381,7 +397,8 @@ fn trace_name(params: &Params) -> Result<String, RunError> {
     }
     if !trace.starts_with("synth:") || trace.contains("scale=") {
         return Err(RunError::Usage(format!(
-            "`--set part={part}` is for synthesised traces without a scale of their own, not for {trace}"
+            "`--set part={}` is for synthesised traces without a scale of their own, not for {trace}",
+            params.text("part")
         )));
     }
     let separator = if trace.contains('?') { '&' } else { '?' };

@@ -76,3 +76,12 @@ fn a_read_after_a_rest_takes_the_exit_of_the_state_that_the_drive_reached() {
     let long = metric(&outcome, "idle.wake_1s.wake_ns");
     assert!((long - 10e6).abs() < 0.2e6, "{long}");
 }
+
+#[test]
+fn a_pause_of_no_length_is_refused() {
+    let library = tempfile::tempdir().unwrap();
+    let own = settings("pauses=5s,0s");
+    let request = request(library.path(), "idle".parse().unwrap(), &own);
+    let error = run_quietly(&mut drive(&[]), &request).unwrap_err().to_string();
+    assert!(error.contains("`--set pauses=5s,0s` has a pause of 0"), "{error}");
+}

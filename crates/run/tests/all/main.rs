@@ -9,6 +9,7 @@ mod jobs;
 mod journal_disk;
 mod late;
 mod metrics;
+mod null_load;
 mod open_loop;
 mod power;
 mod precondition;

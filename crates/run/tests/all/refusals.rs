@@ -157,3 +157,18 @@ fn queues_deeper_than_the_target_are_refused() {
         assert!(error.contains("33") && error.contains("32 commands"), "{test}: {error}");
     }
 }
+
+#[test]
+fn a_part_of_a_trace_is_told_as_it_was_typed() {
+    for (settings, words) in [
+        (&[("part", "1/1000000000")][..], "`--set part=1/1000000000` leaves too little of synth:"),
+        (&[("trace", "none"), ("part", "1/10")], "`--set part=1/10` is for synthesised traces"),
+        (
+            &[("trace", "synth:light-2011?seed=x"), ("part", "1/10")],
+            "synth:light-2011?seed=x: seed=x",
+        ),
+    ] {
+        let error = refusal("light", SpanRequest::Default, settings);
+        assert!(error.contains(words), "{error}");
+    }
+}

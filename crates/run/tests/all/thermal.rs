@@ -63,3 +63,16 @@ fn rates_for_each_watt_are_those_of_rate_and_power() {
     );
     assert_eq!(outcome.run.metrics["thermal.sequential_write.temperature_c_max"], None);
 }
+
+#[test]
+fn short_work_has_one_level() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = simulated("sandisk-extreme-ii-480gb", &DRIVE);
+    let short = settings("cool=1s time=8s mixed=8s");
+    let request = request(library.path(), "thermal".parse().unwrap(), &short);
+    let run = run_quietly(&mut target, &request).unwrap().run;
+    let levels = run.tables.iter().find(|table| table.name == "levels").unwrap();
+    assert_eq!(levels.rows.len(), 2, "{levels:?}");
+    assert!(levels.rows.iter().all(|row| row.values[0] > Some(0.0)), "{levels:?}");
+    assert!(run.warnings.iter().any(|text| text.contains("has one level of its rate")), "{run:?}");
+}

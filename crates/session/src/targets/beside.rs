@@ -12,6 +12,7 @@ use base::Identity;
 use device::describe::links::{SharedLink, shared};
 use device::host::affinity::{self, Stay};
 use io::open::{Held, Inspected};
+use result::schema::{BESIDE, NONE_BESIDE};
 
 /// Time between two looks at the stop button of the call.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -133,7 +134,7 @@ impl Turn<'_> {
             let running = others.iter().filter(|other| runs(other));
             running.map(|&other| lanes[other].name.as_str()).collect::<Vec<_>>().join(", ")
         };
-        let or_none = |text: String| if text.is_empty() { "none".to_owned() } else { text };
+        let or_none = |text: String| if text.is_empty() { NONE_BESIDE.to_owned() } else { text };
         let with = |link: &SharedLink| {
             let others = names(&link.targets);
             let is_shared = link.targets.contains(lane) && !others.is_empty();
@@ -142,9 +143,10 @@ impl Turn<'_> {
         let shared: Vec<_> = links.iter().filter_map(with).collect();
         let whose = if *is_apart { "its own" } else { "shared with the others" };
         let processors = affinity::list(&lanes[*lane].processors);
+        let [beside, shared_links] = BESIDE;
         [
-            ("beside", or_none(names(&(0..lanes.len()).collect::<Vec<_>>()))),
-            ("shared_links", or_none(shared.join("; "))),
+            (beside, or_none(names(&(0..lanes.len()).collect::<Vec<_>>()))),
+            (shared_links, or_none(shared.join("; "))),
             ("processors", format!("{processors}, {whose}")),
         ]
         .map(|(label, value)| (label.to_owned(), value))

@@ -75,7 +75,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         return Ok(EXIT_DONE);
     };
     let inputs = Inputs::default().library(&args.library).runs([dir.path()].into_iter());
-    let mut file = OutputFile::create(output, &inputs)?;
+    let mut file = OutputFile::create(output, "-o", &inputs)?;
     file.write_all(&content)?;
     file.put_in_place()?;
     data!("{}", std::path::absolute(output)?.display());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use ::target::TargetSpec;
-use result::schema::{Request, Run, RunStatus};
+use result::schema::{BESIDE, Request, Run, RunStatus};
 use result::store::{self, RunDir, resolve_run};
 use run::RunError;
 use session::job::{Job, Origin, plan};
@@ -64,7 +64,7 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
         erase: &erase,
         erase_signatures: args.erase_signatures,
         library: Some(&library),
-        parallel: args.parallel.parallel,
+        parallel: args.parallel.parallel || was_parallel(&recorded, &open),
         ..first.requirements
     };
     let inspection = prepare::inspect(specs(&open), requirements)?;
@@ -80,6 +80,14 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
         format: args.format,
     };
     carry_out(&terms, &tasks, &prepare::hold(inspection)?)
+}
+
+/// Whether the call measured real targets at the same time, and several of them are left.
+fn was_parallel(recorded: &[RecordedRun], open: &[&RecordedRun]) -> bool {
+    let earlier = recorded.iter().filter_map(|task| task.origin.earlier.as_ref());
+    let mut environments = earlier.map(|dir| &dir.run().environment);
+    let real = specs(open).into_iter().filter(|spec| !spec.kind().is_simulated());
+    environments.any(|environment| environment.contains_key(BESIDE[0])) && real.count() > 1
 }
 
 /// A run of the continued call.

@@ -74,7 +74,7 @@ pub fn run(args: &FitArgs) -> anyhow::Result<u8> {
     let (used, held_out) = (open(args, &args.runs)?, open(args, &args.hold_out)?);
     let inputs = inputs(args, used.iter().chain(&held_out))?;
     if let Some(path) = &args.output {
-        OutputFile::check(path, &inputs)?;
+        OutputFile::check(path, "-o", &inputs)?;
     }
     let runs = |dirs: &[RunDir]| dirs.iter().map(|dir| dir.run().clone()).collect::<Vec<Run>>();
     let (runs, hold_out) = (runs(&used), runs(&held_out));
@@ -97,7 +97,7 @@ pub fn run(args: &FitArgs) -> anyhow::Result<u8> {
     let fit = fit::fit(&question, Limits::new(args.jobs.jobs), &stop, &ended)?;
     let output = args.output.as_ref().filter(|_| fit.refusal.is_none());
     if let Some(path) = output {
-        let mut file = OutputFile::create(path, &inputs)?;
+        let mut file = OutputFile::create(path, "-o", &inputs)?;
         file.write_all(fit.to_toml(&args.name).as_bytes())?;
         file.put_in_place()?;
     }

@@ -47,7 +47,7 @@ pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
     let duration = args.duration.map(|duration| Duration::from_nanos(duration.0));
     // Remains of an earlier recording would be taken for findings.
     restore_settings();
-    let mut file = OutputFile::create(&args.output, &Inputs::default())?;
+    let mut file = OutputFile::create(&args.output, "-o", &Inputs::default())?;
     let tracer = BlockTracer::start(&args.device, duration, stop)?;
     talk!("recording {}; Ctrl-C ends it", args.device.display());
     let losses = tracer.losses();

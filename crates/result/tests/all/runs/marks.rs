@@ -7,7 +7,7 @@ use result::expectation::Expectation;
 use result::export::{fio, markdown, svg};
 use result::marks;
 use result::report::build;
-use result::schema::{HostUse, Mark, MarkKind, Run, RunStatus};
+use result::schema::{DataSample, HostUse, Mark, MarkKind, NullLoad, Run, RunStatus};
 use result::stats::consistency::{Consistency, fresh_name};
 use result::store::{RunDir, RunWriter};
 
@@ -183,6 +183,60 @@ fn processors_without_idle_time_are_told_unless_the_load_itself_spins() {
     assert!(full.contains("the processors of the load had work for 97% of the time"), "{full}");
     assert!(text(Some(0.96), 0.99).unwrap().contains("a thread of the load was busy for 96%"));
     assert_eq!((text(Some(0.4), 0.94), text(None, 1.0)), (None, None));
+}
+
+#[test]
+fn a_drive_nearly_as_fast_as_none_is_that_of_the_host() {
+    let text = |kind, null_iops: u64| {
+        let (_library, dir) = old(120, |run| {
+            run.target.kind = kind;
+            let phase = &mut run.phases[0];
+            (phase.ios, phase.duration_ns) = (8_000_000, 20_000_000_000);
+            let null_load = Some(NullLoad { ios: null_iops / 4, duration_ns: 250_000_000 });
+            phase.host = Some(HostUse { null_load, ..HostUse::default() });
+        });
+        let marks = &dir.run().marks;
+        let mark = marks.iter().find(|mark| mark.kind == MarkKind::HostLimited);
+        mark.map(|mark| mark.text.clone())
+    };
+    let near = text(TargetKind::Block, 500_000).unwrap();
+    assert!(
+        near.contains("did 400,000 commands") && near.contains("(null) 500,000 at the same"),
+        "{near}"
+    );
+    assert_eq!(
+        (text(TargetKind::Block, 600_000), text(TargetKind::Simulated, 500_000)),
+        (None, None)
+    );
+}
+
+#[test]
+fn reads_without_data_are_told_from_a_share_on() {
+    let text = |sample: DataSample| {
+        let (_library, dir) = old(120, |run| run.data_sample = Some(sample));
+        let marks = &dir.run().marks;
+        let mark = marks.iter().find(|mark| mark.kind == MarkKind::Unwritten);
+        mark.map(|mark| mark.text.clone())
+    };
+    let sample = |constant, unwritten| DataSample {
+        reads: 1000,
+        constant,
+        unwritten,
+        unwritten_latency_ns_p50: Some(9_000),
+        written_latency_ns_p50: Some(81_000),
+    };
+    assert_eq!(
+        (text(sample(50, 50)), text(sample(300, 0)), text(sample(0, 0))),
+        (None, None, None)
+    );
+    let told = text(sample(300, 60)).unwrap();
+    for words in
+        ["6% of a sample of 1000", "9.0 us and the others 81.0 us", "`ssdlab run full-write "]
+    {
+        assert!(told.contains(words), "{told}");
+    }
+    let zeros = sample(300, 0).warning("/dev/sdx").unwrap();
+    assert!(zeros.contains("300 of 1000") && zeros.contains("count as data"), "{zeros}");
 }
 
 #[test]

@@ -117,3 +117,22 @@ fn another_namespace_of_the_same_drive_is_another_target() {
     let refused = refuse_other_target(&run, &identity(Some("eui.2"))).unwrap_err().to_string();
     assert!(refused.contains("world-wide name was eui.1 and now is eui.2"), "{refused}");
 }
+
+#[test]
+fn what_ran_beside_the_kept_phases_stays_a_condition() {
+    let kept = |then: &[(&str, &str)], now: &[(&str, &str)]| {
+        let [then, mut now] = [then, now].map(|pairs| {
+            let pairs =
+                pairs.iter().map(|(label, value)| ((*label).to_owned(), (*value).to_owned()));
+            pairs.collect::<BTreeMap<_, _>>()
+        });
+        keep_beside(&mut now, &then);
+        BESIDE.map(|label| now.get(label).cloned().unwrap_or_default())
+    };
+    let then = [("beside", "/dev/sdb"), ("shared_links", "none"), ("kernel", "6.1")];
+    assert_eq!(kept(&then, &[]), ["/dev/sdb", ""]);
+    assert_eq!(kept(&then, &[("beside", "none")]), ["/dev/sdb", ""]);
+    assert_eq!(kept(&then, &[("beside", "/dev/sdb")]), ["/dev/sdb", ""]);
+    assert_eq!(kept(&then, &[("beside", "/dev/sdc")]), ["/dev/sdb; later /dev/sdc", ""]);
+    assert_eq!(kept(&[], &[("beside", "/dev/sdc")]), ["/dev/sdc", ""]);
+}

@@ -112,3 +112,14 @@ fn a_part_or_a_load_that_cannot_be_is_refused() {
         ("feel", "rate=5", "its loads have a pace of their own"),
     ]);
 }
+
+#[test]
+fn a_span_with_too_little_room_is_refused_with_the_span_that_is_needed() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(16_000_000, Reply::after_ns(1_000));
+    let request = request(library.path(), test("feel"), &[]);
+    let error = run_quietly(&mut target, &request).unwrap_err().to_string();
+    for words in ["a span of 16.0 MB has too little room for the loads of `feel`", "--span"] {
+        assert!(error.contains(words), "{error}");
+    }
+}

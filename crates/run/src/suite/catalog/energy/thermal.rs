@@ -16,7 +16,7 @@ use std::ops::Range;
 use base::{Nanos, OpKind};
 use load::{Mix, Order, Workload};
 use result::schema::{Finding, Table, TableRow};
-use result::stats::changepoint::Shape;
+use result::stats::changepoint::{Regime, Shape, VALUES_MIN};
 use result::stats::findings::percent;
 use result::stats::power::drawn;
 
@@ -74,6 +74,11 @@ impl TestSettings for Settings {
         let mixed = Workload { mix: Mix::ReadPercent(70), ..random };
         if !(site.limits.energy || site.has_meter) {
             notes.push("nothing tells the power: there are no figures for each watt".to_owned());
+        }
+        if self.time.min(self.mixed).0 < VALUES_MIN as u64 * Nanos::SECOND.0 {
+            notes.push(format!(
+                "work of less than {VALUES_MIN} s has one level of its rate, its mean: a fall by heat is not told"
+            ));
         }
         steps::once([
             steps::purge(),
@@ -169,7 +174,13 @@ fn add_levels(
 ) -> Option<f64> {
     let (mut throttle_s, mut before, mut hottest) = (None, None::<f64>, None::<f64>);
     let first = temperatures_c(measured, part, &(0..FIRST_S)).into_iter().reduce(f64::min);
-    for regime in Shape::of(&part.row_mb_per_s()).regimes {
+    let rates = part.row_mb_per_s();
+    let mut regimes = Shape::of(&rates).regimes;
+    if regimes.is_empty() && !rates.is_empty() {
+        let level = rates.iter().sum::<f64>() / rates.len() as f64;
+        regimes.push(Regime { values: 0..rates.len(), level });
+    }
+    for regime in regimes {
         let seconds = regime.values.start as u64..regime.values.end as u64;
         let start = seconds.start;
         let here = hottest_c(measured, part, seconds);
@@ -199,10 +210,13 @@ fn sentence(
     // A small drive warms sooner, so that it may be limited before the first second.
     let kept = kept.filter(|_| measured.scaled().is_none());
     let kept = kept.filter(|_| label == WORK[0].1 || hottest.is_some())?;
+    let step = name.trim_start_matches("thermal.");
+    let is_short = measured.part(step).is_none_or(|part| part.rows.seconds.len() < VALUES_MIN);
     let heat = match (hottest, throttle_s) {
         (Some(c), Some(s)) => format!(
             ", at up to {c:.0} degrees Celsius; its rate first falls with heat after {s:.0} s"
         ),
+        (Some(c), None) if is_short => format!(", at up to {c:.0} degrees Celsius"),
         (Some(c), None) => format!(", at up to {c:.0} degrees Celsius, without a fall by heat"),
         (None, _) => "; its temperature is unknown".to_owned(),
     };

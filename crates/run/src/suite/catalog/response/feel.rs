@@ -9,11 +9,13 @@
 //! notices; a difference below 0.1 s is none. Of a world that streams in, a frame is missed if its read takes
 //! longer than the frame. The time in a day rests on assumed numbers of times, which the table has.
 
-use base::{Nanos, Ratio};
+use base::{Bytes, Nanos, Ratio};
 use load::Pacing;
 use load::jobs::Jobs;
 use load::spec::library;
-use result::schema::TableRow;
+use result::marks::Reason;
+use result::marks::run::HOST_BUSY_SHARE_MIN;
+use result::schema::{Mark, MarkKind, Metrics, TableRow};
 use result::stats::findings::{count, time};
 use result::stats::notice::Notice;
 use serde_json::Value;
@@ -106,9 +108,10 @@ impl Key for Loads {
             )));
         }
         let of_name = |name: &String| LOADS.iter().find(|load| load.name == name.as_str());
-        let placed = names.iter().filter_map(of_name).map(|load| {
-            let text = library::built_in(load.name).unwrap_or_default();
-            let jobs = workload::jobs_of(load.name, text, None, site)?;
+        let chosen: Vec<_> = names.iter().filter_map(of_name).collect();
+        let placed = chosen.iter().map(|&load| {
+            let jobs =
+                load.jobs(site).map_err(|error| too_small(&chosen, site).unwrap_or(error))?;
             Ok((load, shortened(jobs, part)))
         });
         let loads = Self { part, list: placed.collect::<Result<_, RunError>>()? };
@@ -152,7 +155,31 @@ impl Load {
     fn step(&self) -> String {
         self.name.replace('-', "_")
     }
+
+    /// Its jobs at the site.
+    fn jobs(&self, site: &Site<'_>) -> Result<Jobs, RunError> {
+        workload::jobs_of(self.name, library::built_in(self.name).unwrap_or_default(), None, site)
+    }
 }
+
+/// The error of a span with too little room for the loads, or `None` if no span is large enough.
+fn too_small(loads: &[&Load], site: &Site<'_>) -> Option<RunError> {
+    let mut spans = (0..SPAN_STEPS_MAX).map(|doublings| SPAN_BYTES_MIN << doublings);
+    let fits = |span_bytes: u64| {
+        let site = Site { span_bytes, ..*site };
+        loads.iter().all(|load| load.jobs(&site).is_ok())
+    };
+    let needed = spans.find(|&span_bytes| span_bytes > site.span_bytes && fits(span_bytes))?;
+    Some(RunError::Usage(format!(
+        "a span of {} has too little room for the loads of `feel`; expected {} or more (--span, or a larger target)",
+        steps::size(site.span_bytes),
+        Bytes(needed)
+    )))
+}
+
+/// Spans that are tried: 1 MiB and its doublings, up to 1 PiB.
+const SPAN_BYTES_MIN: u64 = 1 << 20;
+const SPAN_STEPS_MAX: u32 = 31;
 
 /// The jobs with a part of their bytes and times.
 fn shortened(mut jobs: Jobs, part: Ratio) -> Jobs {
@@ -182,6 +209,26 @@ fn missed(part: Part<'_>, frame_ns: u64) -> (u64, u64) {
     let without_room = part.phase.ios_not_issued;
     let late: u64 = late.map(|(_, frames)| frames).sum();
     (late + without_room, latencies.commands() + without_room)
+}
+
+/// The share of a second in which the processors of the host had work, or `None` if they had time left all along.
+fn full_share(part: Part<'_>) -> Option<f64> {
+    part.phase.host?.busiest_second_share.filter(|share| *share >= HOST_BUSY_SHARE_MIN)
+}
+
+/// The marks of waits and of missed frames for which the host may be the reason: its processors were full.
+fn host_marks(part: Option<Part<'_>>, metrics: &Metrics, prefix: &str) -> Vec<Mark> {
+    let Some(share) = part.and_then(full_share) else { return Vec::new() };
+    let text = format!(
+        "the processors of the load had work for {:.0}% of a second of it: the host may be the reason",
+        100.0 * share
+    );
+    let late = metrics.iter().filter(|(_, value)| value.is_some_and(|value| value > 0.0));
+    let late = late.filter(|(metric, _)| {
+        metric.strip_prefix(prefix).is_some_and(|end| end == "waits" || end.starts_with("missed"))
+    });
+    let reason = Reason { kind: MarkKind::HostLimited, text };
+    late.map(|(metric, _)| reason.mark(metric)).collect()
 }
 
 impl TestSettings for Settings {
@@ -228,6 +275,7 @@ impl TestSettings for Settings {
                 day_s = day_s.zip(in_day_s).map(|(sum, one)| sum + one);
                 [time_s, waits, None, None, a_day, in_day_s]
             };
+            figures.marks.extend(host_marks(part, &figures.metrics, &format!("feel.{step}.")));
             let label = load.name.replace('-', " ");
             table.rows.push(TableRow { label, values: values.to_vec() });
         }
@@ -251,12 +299,50 @@ impl Settings {
         let done = |step: &str| Some(time(measured.complete(step)?.phase.duration_ns as f64));
         let (start, level) = (done("app_start")?, done("level_load")?);
         let frame = self.loads.list.iter().find_map(|(load, jobs)| Some((load, frame_ns(jobs)?)));
-        let frames = frame
-            .and_then(|(load, frame_ns)| Some(missed(measured.complete(&load.step())?, frame_ns)));
-        let frames = frames.map_or_else(String::new, |(missed, all)| {
+        let frames = frame.and_then(|(load, frame_ns)| {
+            let part = measured.complete(&load.step())?;
+            Some((missed(part, frame_ns), full_share(part)))
+        });
+        let frames = frames.map_or_else(String::new, |((missed, all), full)| {
+            let host = match full.filter(|_| missed > 0) {
+                Some(_) => ", while the processors of the host were full",
+                None => "",
+            };
             let missed = if missed == 0 { "none".to_owned() } else { missed.to_string() };
-            format!(", and misses {missed} of {} frames of a moving world", count(all as f64))
+            format!(", and misses {missed} of {} frames of a moving world{host}", count(all as f64))
         });
         Some(format!("starts an application in {start}, loads a level in {level}{frames}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use result::rows::PhaseRows;
+    use result::schema::{HostUse, Phase};
+
+    use super::*;
+
+    #[test]
+    fn what_comes_late_on_a_full_host_carries_its_mark() {
+        let metrics: Metrics = [
+            ("feel.world_streaming.missed_frames", Some(3.0)),
+            ("feel.world_streaming.missed_frames_share", Some(0.1)),
+            ("feel.world_streaming.waits", Some(0.0)),
+            ("feel.boot.waits", Some(2.0)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        let marked = |share: f64| {
+            let host = HostUse { busiest_second_share: Some(share), ..HostUse::default() };
+            let (phase, rows) =
+                (Phase { host: Some(host), ..Phase::default() }, PhaseRows::default());
+            let part = Part { phase: &phase, rows: &rows };
+            let marks = host_marks(Some(part), &metrics, "feel.world_streaming.");
+            marks.into_iter().map(|mark| (mark.metric, mark.kind)).collect::<Vec<_>>()
+        };
+        let full = ["missed_frames", "missed_frames_share"]
+            .map(|end| (format!("feel.world_streaming.{end}"), MarkKind::HostLimited));
+        assert_eq!(marked(1.0), full);
+        assert_eq!(marked(0.9), []);
     }
 }

@@ -178,7 +178,7 @@ impl Settings {
 }
 
 /// The effect of the kind of data, or `None` if there is none: only a controller that compresses
-/// has one.
+/// has one, and rates of a busy host do not tell.
 fn data_finding(measured: &Measurements<'_>, figures: &Figures) -> Option<result::schema::Finding> {
     let rate = |step: &str| {
         let name = format!("corners.{step}.mb_per_s");
@@ -186,6 +186,11 @@ fn data_finding(measured: &Measurements<'_>, figures: &Figures) -> Option<result
     };
     let (plain, repeating) = (rate("random_write_deep")?, rate("random_write_deep_repeating")?);
     let ratio = repeating / plain;
+    let steps = ["random_write_deep", "random_write_deep_repeating"];
+    let metrics = steps.map(|step| format!("corners.{step}.mb_per_s"));
+    if metrics.iter().any(|metric| measured.is_host_limited(metric)) {
+        return None;
+    }
     (!(0.8..1.25).contains(&ratio)).then(|| {
         let text = format!(
             "writes repeating data {ratio:.1} times as fast as random data in the deep queue ({} and {})",
@@ -194,4 +199,33 @@ fn data_finding(measured: &Measurements<'_>, figures: &Figures) -> Option<result
         );
         rates::finding(measured, "corners.random_write_deep_repeating.mb_per_s", &text)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use result::schema::Phase;
+    use target::scripted::{Reply, ScriptedTarget};
+    use target::{Target, TargetKind};
+
+    use super::*;
+    use crate::session::bare_run;
+
+    #[test]
+    fn rates_of_a_busy_host_tell_nothing_about_the_kind_of_data() {
+        let names = ["random_write_deep", "random_write_deep_repeating"];
+        let metrics = names.map(|name| format!("corners.{name}.mb_per_s"));
+        let metrics = metrics.into_iter().zip([Some(100.0), Some(200.0)]).collect();
+        let figures = Figures { metrics, ..Figures::default() };
+        let is_told = |busy_share: f64| {
+            let identity = ScriptedTarget::new(64 << 20, Reply::after_ns(1)).identity();
+            let mut run = bare_run("corners", &identity, 0);
+            run.target.kind = TargetKind::Block;
+            run.phases =
+                names.map(|name| Phase { name: name.to_owned(), ..Phase::default() }).into();
+            run.phases[1].host_busy_share = Some(busy_share);
+            let measured = Measurements { run: &run, rows: &[], replay: None, jobs: &[] };
+            data_finding(&measured, &figures).is_some()
+        };
+        assert!(is_told(0.5) && !is_told(0.99));
+    }
 }

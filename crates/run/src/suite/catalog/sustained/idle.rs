@@ -64,6 +64,12 @@ settings! {
 
 impl TestSettings for Settings {
     fn check(&mut self, params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<(), RunError> {
+        if self.pauses.contains(&Nanos(0)) {
+            return Err(RunError::Usage(format!(
+                "`--set pauses={}` has a pause of 0, which gives nothing back; expected lengths such as 30s",
+                params.text("pauses")
+            )));
+        }
         let length = |rest: &Nanos| rest.0.saturating_mul(u64::from(self.wakes));
         match self.rests.iter().find(|rest| length(rest) > LENGTH_MAX.0) {
             None => Ok(()),
