@@ -11,7 +11,7 @@ import { seconds, separated, wholePercent } from "../../data/format";
 import { graphedHeading, graphedTest, isSmall, plainName, type Run, secondsAPoint } from "../../data/load";
 import { question } from "../../data/tests";
 import { wordOf } from "../../data/words";
-import { h } from "../../dom";
+import { aside, h } from "../../dom";
 import { testBars } from "../bars/chapter";
 import { colorProducts } from "../parts/colors";
 import { wordsOf } from "../text/words";
@@ -26,7 +26,8 @@ export interface Section {
   draw: () => void;
 }
 
-export function consistency(app: App): Section {
+/** `inside` stands behind the details of the chapter. */
+export function consistency(app: App, inside: HTMLElement[]): Section {
   const whole = new WholeRun(app);
   const steadyLog = new SteadyRun(app, true);
   const steadyLinear = new SteadyRun(app, false);
@@ -52,8 +53,15 @@ export function consistency(app: App): Section {
     axes.element,
     first.element,
     reading,
-    why.element,
-    h("div", { class: "charts-pair" }, second.element, third.element),
+    why.events,
+    h(
+      "details",
+      { class: "details" },
+      h("summary", {}, "Details", aside(`: ${graphedHeading(app.library)}`)),
+      why.element,
+      h("div", { class: "charts-pair" }, second.element, third.element),
+      inside,
+    ),
   );
   const draw = () => {
     const shown = shownRuns(app);
@@ -155,6 +163,8 @@ function unlikeNotice({ library, book }: App): HTMLElement | null {
 
 function whySection(app: App): {
   element: HTMLElement;
+  /** The reason in words. */
+  events: HTMLElement | null;
   graphs: Graph[];
   draw: (shown: readonly Shown[]) => void;
 } {
@@ -174,7 +184,7 @@ function whySection(app: App): {
     { class: "why" },
     h("h3", {}, "Why: inside the drive"),
     silent,
-    strip && [reading, strip.events, strip.element],
+    strip && [reading, strip.element],
   );
   const draw = (shown: readonly Shown[]) => {
     const telling = shown.filter(({ run }) => tells(run.columns.freeSuperblocks));
@@ -186,7 +196,7 @@ function whySection(app: App): {
     strip.element.hidden = telling.length === 0;
     strip.draw(telling);
   };
-  return { element, graphs: strip?.graphs ?? [], draw };
+  return { element, events: strip?.events ?? null, graphs: strip?.graphs ?? [], draw };
 }
 
 function tells(column: Float64Array): boolean {
