@@ -1,17 +1,22 @@
 // A card of the verdict for sharing: title, sentences and curves as a picture of 1200 by 630 points.
 
 import { type App, color, cssColor, slotOf } from "../../app";
+import { iops } from "../../data/format";
 import { graphedTest } from "../../data/load";
 import { overlayOf } from "../../data/overlay";
 import { h } from "../../dom";
+import { COMPARE_MAX } from "../../state";
 import { fileName } from "../parts/chart-tools";
 import { save } from "../parts/picture";
+import { pushedApart } from "./curves";
 
 const WIDTH = 1200;
 const HEIGHT = 630;
 const MARGIN = 56;
 /** Baseline of the last line of text; the curves stand below it. */
-const TEXT_END = 330;
+const TEXT_END = 345;
+/** Height of a line, in sizes of its letters. */
+const LINE = 1.35;
 
 /** Lines of words that are at most so wide. */
 export function wrapped(text: string, most: number, widthOf: (text: string) => number): string[] {
@@ -25,25 +30,44 @@ export function wrapped(text: string, most: number, widthOf: (text: string) => n
   return lines;
 }
 
-function drawCurves(ctx: CanvasRenderingContext2D, app: App, top: number): void {
+/** Room right of the curves for their names. */
+const NAMES = 330;
+const NAME_ROW = 24;
+/** More curves than these have names for the coloured ones alone. */
+const NAMED_MAX = 8;
+
+function drawCurves(ctx: CanvasRenderingContext2D, app: App, top: number, family: string): void {
   const overlay = overlayOf(app.products, graphedTest(app.library), app.store.state.variant);
   if (!overlay) return;
   const values = overlay.lines.flatMap((line) => line.values.filter((value) => value > 0));
   const [low, high] = [Math.min(...values), Math.max(...values)].map(Math.log10);
-  const bottom = HEIGHT - MARGIN - 24;
-  overlay.lines.forEach((line, at) => {
-    const slot = line.product === "" ? (at % 6) + 1 : slotOf(app, line.product);
-    ctx.strokeStyle = slot > 0 ? color(slot) : cssColor("--mark");
+  const [bottom, right] = [HEIGHT - MARGIN - 24, WIDTH - MARGIN - NAMES];
+  const place = (value: number) =>
+    bottom - ((Math.log10(Math.max(value, 10 ** low)) - low) / Math.max(0.1, high - low)) * (bottom - top);
+  const labels = overlay.lines.flatMap((line, at) => {
+    const slot = line.product === "" ? (at % COMPARE_MAX) + 1 : slotOf(app, line.product);
+    const ink = slot > 0 ? color(slot) : cssColor("--mark");
+    ctx.strokeStyle = ink;
     ctx.lineWidth = slot > 0 ? 3 : 1.5;
     ctx.beginPath();
     line.values.forEach((value, part) => {
       if (Number.isNaN(value)) return;
-      const share = (Math.log10(Math.max(value, 10 ** low)) - low) / Math.max(0.1, high - low);
-      const x = MARGIN + ((WIDTH - 2 * MARGIN) * part) / (line.values.length - 1);
-      ctx.lineTo(x, bottom - share * (bottom - top));
+      ctx.lineTo(MARGIN + ((right - MARGIN) * part) / (line.values.length - 1), place(value));
     });
     ctx.stroke();
+    const end = place(line.values.findLast((value) => !Number.isNaN(value)) ?? 1);
+    const isNamed = slot > 0 || overlay.lines.length <= NAMED_MAX;
+    return isNamed
+      ? [{ end, y: end, ink, text: `${line.name} ${line.kept === null ? "" : iops(line.kept)}` }]
+      : [];
   });
+  ctx.font = `400 17px ${family}`;
+  for (const { y, ink, text } of pushedApart(labels, top, bottom, NAME_ROW)) {
+    ctx.fillStyle = ink;
+    ctx.fillRect(right + 12, y - 6, 12, 12);
+    ctx.fillStyle = cssColor("--ink");
+    ctx.fillText(text, right + 32, y + 6, NAMES - 32);
+  }
 }
 
 /** The card in the theme of the page. */
@@ -58,17 +82,19 @@ export function cardOf(app: App, title: string, sentences: readonly string[]): H
   const write = (text: string, size: number, weight: number, ink: string, end: number) => {
     ctx.font = `${weight} ${size}px ${family}`;
     ctx.fillStyle = cssColor(ink);
-    for (const line of wrapped(text, WIDTH - 2 * MARGIN, (one) => ctx.measureText(one).width)) {
-      if (y + size > end) return;
+    const lines = wrapped(text, WIDTH - 2 * MARGIN, (one) => ctx.measureText(one).width);
+    // No sentence is cut.
+    if (y + lines.length * size * LINE > end) return;
+    for (const line of lines) {
       ctx.fillText(line, MARGIN, y + size);
-      y += size * 1.35;
+      y += size * LINE;
     }
   };
-  write(title, 46, 700, "--ink", 180);
+  write(title, 46, 700, "--ink", TEXT_END);
   y += 12;
   for (const sentence of sentences) write(sentence, 26, 400, "--ink", TEXT_END);
-  drawCurves(ctx, app, Math.max(y + 24, TEXT_END - 60));
-  y = HEIGHT - MARGIN + 4;
+  drawCurves(ctx, app, y + 24, family);
+  y = HEIGHT - MARGIN;
   write(
     `${app.library.report.tool_version}; random writes of every second, IOPS, log scale`,
     18,

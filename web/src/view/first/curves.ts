@@ -62,18 +62,19 @@ export function pushedApart<T extends { end: number; y: number }>(
   labels: T[],
   top: number,
   bottom: number,
+  row = LABEL_ROW,
 ): T[] {
   labels.sort((a, b) => a.end - b.end);
   let free = top;
   for (const label of labels) {
     label.y = Math.max(label.end, free);
-    free = label.y + LABEL_ROW;
+    free = label.y + row;
   }
   // The last ones may hang over the edge: they push those above back.
   let limit = bottom;
   for (const label of labels.toReversed()) {
     label.y = Math.min(label.y, limit);
-    limit = label.y - LABEL_ROW;
+    limit = label.y - row;
   }
   return labels;
 }
