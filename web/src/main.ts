@@ -160,18 +160,13 @@ function conditionsSection(app: App): HTMLElement {
 
 function graphPage(app: App): HTMLElement[] {
   const figures = figuresSection(app);
-  const slow = latency(app);
-  const inside = [slow.element, figures, findingsSection(app, figures), conditionsSection(app)];
-  const parts = [consistency(app, inside), slow];
-  const graphs = parts.flatMap((part) => part.graphs);
-  const draw = () => {
-    for (const part of parts) part.draw();
-  };
+  const inside = [figures, findingsSection(app, figures), conditionsSection(app)];
+  const { element, graphs, draw } = consistency(app, latency(app), inside);
   app.store.subscribe((state, before) => {
     if (mustDraw(state, before)) draw();
   });
   const sections = [
-    parts[0].element,
+    element,
     ...otherTests(app),
     commandsSection(app.library),
     factsSection(app.library),

@@ -164,14 +164,17 @@ export class Strip {
     this.element.append(...this.rows.map((row) => row.element));
   }
 
+  /** Writes the events. */
+  say([first, ...others]: readonly Shown[]): void {
+    const events = first ? eventsOf(first.run) : [];
+    this.events.hidden = events.length === 0;
+    const whose = others.length > 0 && first ? [h("li", {}, swatch(first.color), runName(first.run))] : [];
+    this.events.replaceChildren(...whose, ...events.map(eventItem));
+  }
+
   /** Only runs with telemetry, which real drives do not report. */
   draw(shown: readonly Shown[]): void {
-    const [first] = shown;
-    const events = first ? eventsOf(first.run) : [];
-    for (const row of this.rows) row.draw(shown, shown.length === 1 ? events : []);
-    this.events.hidden = events.length === 0;
-    const whose =
-      shown.length > 1 && events.length > 0 ? [h("li", {}, swatch(first.color), runName(first.run))] : [];
-    this.events.replaceChildren(...whose, ...events.map(eventItem));
+    const events = shown.length === 1 ? eventsOf(shown[0].run) : [];
+    for (const row of this.rows) row.draw(shown, events);
   }
 }

@@ -31,7 +31,7 @@ export function wrapped(text: string, most: number, widthOf: (text: string) => n
 }
 
 /** Room right of the curves for their names. */
-const NAMES = 330;
+const NAMES = 400;
 const NAME_ROW = 24;
 /** More curves than these have names for the coloured ones alone. */
 const NAMED_MAX = 8;
@@ -61,7 +61,7 @@ function drawCurves(ctx: CanvasRenderingContext2D, app: App, top: number, family
       ? [{ end, y: end, ink, text: `${line.name} ${line.kept === null ? "" : iops(line.kept)}` }]
       : [];
   });
-  ctx.font = `400 17px ${family}`;
+  ctx.font = `400 16px ${family}`;
   for (const { y, ink, text } of pushedApart(labels, top, bottom, NAME_ROW)) {
     ctx.fillStyle = ink;
     ctx.fillRect(right + 12, y - 6, 12, 12);
