@@ -55,6 +55,7 @@ const bars = ".bars .tool-button";
 
 /** Every kind of button of the page; the last press of each leaves it as it was. */
 const BUTTONS: Button[] = [
+  { name: "one run", presses: [{ on: 'input[name="view"]', at: 0 }] },
   {
     name: "drive",
     presses: [
@@ -144,26 +145,23 @@ const BUTTONS: Button[] = [
     ],
   },
   {
-    name: "fold of a test's figures",
+    name: "details of a test, its figures, and a run",
     presses: [
+      { on: "#test-sweep > .details > summary", kind: "fold" },
       { on: "#test-sweep .all-figures summary", kind: "fold" },
       { on: "#test-sweep .all-figures summary", kind: "fold" },
-    ],
-  },
-  {
-    name: "fold of a test's runs, and one of them",
-    presses: [
-      { on: "#test-sweep .records > summary", kind: "fold" },
       { on: "#test-sweep .record summary", kind: "fold" },
       { on: "#test-sweep .record summary", kind: "fold" },
-      { on: "#test-sweep .records > summary", kind: "fold" },
+      { on: "#test-sweep > .details > summary", kind: "fold" },
     ],
   },
   {
     name: "passes of all drives",
     presses: [
+      { on: "#test-linear > .details > summary", kind: "fold" },
       { on: "#test-linear .overlay summary", kind: "fold" },
       { on: "#test-linear .overlay summary", kind: "fold" },
+      { on: "#test-linear > .details > summary", kind: "fold" },
     ],
   },
   {

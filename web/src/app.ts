@@ -3,6 +3,7 @@
 import { type Axes, AxesBook } from "./chart/classes";
 import { CursorHub } from "./chart/cursor";
 import { zoomed } from "./chart/scales";
+import { HEADLINES } from "./data/headlines";
 import { byVariant, type Drive, type Library, type Run } from "./data/load";
 import { type Product, productsOf } from "./data/products";
 import { type Ranking, rankingOf } from "./data/ranking";
@@ -59,11 +60,22 @@ export function zoomShown(app: App): [number, number] | null {
   return part.min === whole.min && part.max === whole.max ? null : [part.min, part.max];
 }
 
-/** A useful first comparison: the variants of the drive, or else the drives with each other. */
-export function firstComparison(library: Library, state: State): string[] {
-  const own = driveByKey(library, state.drive).runs;
-  const runs = own.length > 1 ? own : library.drives.map((drive) => drive.runs[0]);
+/** A useful first comparison: the drive with the others, or the variants of a single drive. */
+export function firstComparison(library: Library, { drive, variant }: State): string[] {
+  const own = driveByKey(library, drive);
+  const others = library.drives.filter((one) => one !== own);
+  const wanted = ({ runs }: Drive) => runs.find((run) => run.variant === variant) ?? runs[0];
+  const runs = others.length > 0 ? [own, ...others].map(wanted) : own.runs;
   return runs.slice(0, COMPARE_MAX).map((run) => run.id);
+}
+
+/** Every chart of the page at a spare area: a comparison of drives follows, one of the variants of a drive stays. */
+export function chooseVariant({ library, store }: App, variant: string): void {
+  const runs = store.state.compare.map((id) => library.runs.find((run) => run.id === id) ?? null);
+  const drives = runs.flatMap((run) => (run ? [run.drive] : []));
+  const isOfDrives = new Set(drives).size === drives.length;
+  const moved = runs.map((run) => run && (run.drive.runs.find((one) => one.variant === variant) ?? run).id);
+  store.set({ variant, ...(isOfDrives && { compare: moved }) });
 }
 
 /** The drive that the page speaks of: the chosen one, or the first. */
@@ -71,11 +83,18 @@ export function reviewed({ products, store }: App): Product | undefined {
   return products.find(({ key }) => key === store.state.drive) ?? products[0];
 }
 
-/** Number of a drive's colour, from 1 for the chosen one; 0 for one among all others. */
+/**
+ * Number of a drive's colour, from 1 for the chosen one; 0 for one among all others. A few drives have a colour each,
+ * until one of them is marked.
+ */
 export function slotOf(app: App, key: string): number {
-  if (reviewed(app)?.key === key) return 1;
-  const marked = app.store.state.marked.filter((one) => one !== reviewed(app)?.key);
-  return marked.includes(key) ? marked.indexOf(key) + 2 : 0;
+  const own = reviewed(app)?.key;
+  if (own === key) return 1;
+  const marked = app.store.state.marked.filter((one) => one !== own);
+  const isFew = app.products.length <= COMPARE_MAX;
+  const colored = isFew ? app.products.map((one) => one.key).filter((one) => one !== own) : marked;
+  const isForward = marked.length === 0 ? isFew : marked.includes(key);
+  return isForward ? colored.indexOf(key) + 2 : 0;
 }
 
 /** Rankings of the same drives: several parts of the page ask for each. */
@@ -105,15 +124,34 @@ export function cssColor(property: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(property).trim();
 }
 
-export function appOf(library: Library, hash: string): App {
-  const products = productsOf(library);
-  const first = library.drives[0] ?? products[0];
+/** The best drive by the first headline that ranks several, or the first one. */
+function bestDrive({ drives, report }: Library, products: readonly Product[]): Drive | Product | undefined {
+  for (const { test, metric } of HEADLINES) {
+    const { entries, ranked } = rankingOf(products, test, metric, "default", report.left_out ?? []);
+    if (ranked < 2) continue;
+    const { key } = entries[0].product;
+    return drives.length > 0 ? (drives.find((one) => one.key === key) ?? drives[0]) : entries[0].product;
+  }
+  return drives[0] ?? products[0];
+}
+
+/** The choices of an address; what it lacks is as on a page that nobody has touched. */
+export function stateOf(library: Library, products: readonly Product[], hash: string): State {
+  const first = bestDrive(library, products);
   const state: State = {
     ...firstState(),
+    view: library.drives.length > 1 ? "compare" : "single",
     drive: first?.key ?? "",
     variant: first?.runs[0]?.variant ?? "",
     ...usable(library, fromHash(hash)),
   };
+  const isEmpty = state.view === "compare" && state.compare.length === 0;
+  return isEmpty ? { ...state, compare: firstComparison(library, state) } : state;
+}
+
+export function appOf(library: Library, hash: string): App {
+  const products = productsOf(library);
+  const state = stateOf(library, products, hash);
   return {
     library,
     products,

@@ -113,6 +113,19 @@ export function built(fold: HTMLDetailsElement): void {
   if (content) appendAll(fold, [content()]);
 }
 
+/** Work on the content of a fold: at once if it is open, else when it opens. */
+export function inFold(fold: HTMLDetailsElement, work: () => void): () => void {
+  let isDue = false;
+  const update = () => {
+    isDue = !fold.open;
+    if (fold.open) work();
+  };
+  fold.addEventListener("toggle", () => {
+    if (isDue) update();
+  });
+  return update;
+}
+
 /** A fold that is built when it opens: thousands of cells that few readers look at would slow every button down. */
 export function lateFold(name: string, summary: Child, content: () => Child): HTMLDetailsElement {
   const fold = h("details", { class: name }, h("summary", {}, summary));

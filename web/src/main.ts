@@ -1,14 +1,17 @@
 // The page: data in, sections out, and one subscription that redraws changed parts.
 
 import "./style.css";
-import { type App, appOf, shownRuns, usable } from "./app";
+import { type App, appOf, shownRuns, stateOf } from "./app";
 import { type Opened, startBench } from "./bench/bench";
 import type { Graph } from "./chart/graph";
 import { graphedHeading, libraryOf, parseReport, reportText, unpacked } from "./data/load";
 import type { Report } from "./data/schema.gen";
 import { h, lateFold, painted } from "./dom";
-import { choiceChanged, fromHash, type State, toHash } from "./state";
+import { choiceChanged, type State, toHash } from "./state";
 import { answer } from "./view/first/answer";
+import { bestSection } from "./view/first/best";
+import { cardButton } from "./view/first/card";
+import { curvesOf } from "./view/first/curves";
 import { drivesSection } from "./view/first/drives";
 import { glance } from "./view/first/glance";
 import { pairSection } from "./view/first/pair";
@@ -52,15 +55,23 @@ function mustDraw(state: State, before: State): boolean {
 
 /** `kept` is a part of the address that belongs to others. */
 function keepHash(app: App, kept: string): void {
-  const { store, library } = app;
-  store.subscribe((state) => {
+  const { store, library, products } = app;
+  let isFollowing = false;
+  store.subscribe((state, before) => {
     const hash = kept === "" ? toHash(state) : `#${kept}&${toHash(state).slice(1)}`;
-    if (hash !== location.hash) history.replaceState(null, "", hash);
+    if (isFollowing || hash === location.hash || toHash(state) === toHash(before)) return;
+    // A step back undoes a choice. A Bench goes back to its list.
+    const isStep = kept === "" && state.zoom === before.zoom;
+    if (isStep) history.pushState(null, "", hash);
+    else history.replaceState(null, "", hash);
   });
   window.addEventListener("hashchange", () => {
-    const wanted = fromHash(location.hash);
-    store.set({ zoom: null, ...usable(library, wanted) });
+    const { theme } = store.state;
+    const wanted = stateOf(library, products, location.hash);
+    isFollowing = true;
+    store.set({ ...wanted, theme });
     if (wanted.at) goTo(app, wanted.at);
+    isFollowing = false;
   });
 }
 
@@ -148,23 +159,17 @@ function conditionsSection(app: App): HTMLElement {
 }
 
 function graphPage(app: App): HTMLElement[] {
-  const parts = [consistency(app), latency(app)];
-  const graphs = parts.flatMap((part) => part.graphs);
-  const draw = () => {
-    for (const part of parts) part.draw();
-  };
+  const figures = figuresSection(app);
+  const inside = [figures, findingsSection(app, figures), conditionsSection(app)];
+  const { element, graphs, draw } = consistency(app, latency(app), inside);
   app.store.subscribe((state, before) => {
     if (mustDraw(state, before)) draw();
   });
-  const figures = figuresSection(app);
   const sections = [
-    ...parts.map((part) => part.element),
-    figures,
-    findingsSection(app, figures),
-    factsSection(app.library),
-    conditionsSection(app),
+    element,
     ...otherTests(app),
     commandsSection(app.library),
+    factsSection(app.library),
     section(
       "glossary",
       "Words and figures",
@@ -192,9 +197,11 @@ function showFirst(root: HTMLElement, report: Report, hash: string, back?: HTMLE
     h("p", { class: "notice notice-warn" }, "This report was made by a newer ssdlab than this page knows.");
   const skip = h("button", { type: "button", class: "skip", onclick: skipToMain }, "Skip to the results");
   const first = [
-    header(library, app.store, wholeNote(app.products), answer(app)),
+    header(app, cardButton(app), wholeNote(app.products), answer(app)),
     newer || null,
+    curvesOf(app, (within) => colorProducts(app, within)),
     glance(app, (within) => colorProducts(app, within)),
+    bestSection(app),
     drivesSection(library),
     pairSection(app),
   ];

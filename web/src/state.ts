@@ -105,9 +105,8 @@ export function toHash(state: State): string {
   if (state.view === "compare") {
     parts.push(["compare", state.compare.map((id) => encodeURIComponent(id ?? "")).join(",")]);
     if (state.percentile !== "p99") parts.push(["latency", state.percentile]);
-  } else {
-    parts.push(["drive", encodeURIComponent(state.drive)], ["spare", encodeURIComponent(state.variant)]);
   }
+  parts.push(["drive", encodeURIComponent(state.drive)], ["spare", encodeURIComponent(state.variant)]);
   const listed = (keys: readonly string[]) => keys.map(encodeURIComponent).join(",");
   if (state.marked.length > 0) parts.push(["mark", listed(state.marked)]);
   if (state.sort !== "") parts.push(["sort", encodeURIComponent(state.sort)]);

@@ -3,7 +3,7 @@
 import { type App, axesNow, color, type Shown } from "../app";
 import { percent, seconds, separated, shortCount, significant, UNKNOWN, withUnit } from "../data/format";
 import { h } from "../dom";
-import { swatch } from "../view/parts/name";
+import { runName, swatch } from "../view/parts/name";
 import { nearestIndex } from "./axis";
 import { eventsOf, type RunEvent } from "./events";
 import type { Graph } from "./graph";
@@ -153,7 +153,7 @@ function eventItem({ kind, second, text }: RunEvent): HTMLElement {
 
 export class Strip {
   readonly element = h("div", { class: "strip" });
-  /** The events of the run in words, by time. */
+  /** The events of the run, of several of the first one, in words and by time. */
   readonly events = h("ul", { class: "events" });
   readonly graphs: Graph[];
   private rows: Row[];
@@ -164,11 +164,17 @@ export class Strip {
     this.element.append(...this.rows.map((row) => row.element));
   }
 
+  /** Writes the events. */
+  say([first, ...others]: readonly Shown[]): void {
+    const events = first ? eventsOf(first.run) : [];
+    this.events.hidden = events.length === 0;
+    const whose = others.length > 0 && first ? [h("li", {}, swatch(first.color), runName(first.run))] : [];
+    this.events.replaceChildren(...whose, ...events.map(eventItem));
+  }
+
   /** Only runs with telemetry, which real drives do not report. */
   draw(shown: readonly Shown[]): void {
     const events = shown.length === 1 ? eventsOf(shown[0].run) : [];
     for (const row of this.rows) row.draw(shown, events);
-    this.events.hidden = events.length === 0;
-    this.events.replaceChildren(...events.map(eventItem));
   }
 }

@@ -85,3 +85,9 @@ export function loadOf({ name }: Figure): string | null {
   const step = /^feel\.([^.]+)\.time_s$/.exec(name)?.[1];
   return step && step !== "day" ? step.replaceAll("_", " ") : null;
 }
+
+/** Whether a person notices the waits of a drive: some on a day of light work, or on one of heavy work alone. */
+export function noticeText(light: number, heavy: number | null): string {
+  if (light > 0) return `daily, ${separated(light)}`;
+  return heavy !== null && heavy > 0 ? "rarely" : "none";
+}

@@ -57,10 +57,13 @@ export const GROUPS: readonly HeadlineGroup[] = [
   },
   {
     name: "Felt",
-    headlines: [line("feel", "feel.day.time_s", "A day", "Time of everyday work in a day")],
+    headlines: [
+      line("feel", "feel.day.time_s", "A day", "Time of everyday work in a day"),
+      line("light", "notice_waits", "Will I notice?", "Waits of 0.1 s or longer in a day of light work"),
+    ],
   },
   {
-    name: "Sustained, MB/s",
+    name: "Sus\u00adtained, MB/s",
     headlines: [line("linear", "linear.write.mb_per_s", "Write", "One write of the whole drive")],
   },
   {

@@ -1,6 +1,6 @@
 // From the JSON in the page to runs with typed columns. Only `reportText` uses the DOM.
 
-import { nameText, sizeOf } from "./format";
+import { nameText, sizeOf, withUnit } from "./format";
 import type { Report, RunView, Target } from "./schema.gen";
 import { heading, isGraphed } from "./tests";
 import { own } from "./words";
@@ -327,4 +327,20 @@ export function variantsTitle(variants: readonly string[]): string {
 export function spareLabel(variant: string): string {
   if (variant.startsWith("default")) return variant;
   return isSpan(variant) ? `first ${variant}` : `${variant} spare`;
+}
+
+/** The capacity that a vendor would print on a drive with so much to write: a round number. */
+function advertised(bytes: number): string {
+  const gb = bytes / 1e9;
+  const step = gb >= 100 ? 10 : gb >= 10 ? 1 : 0.1;
+  return withUnit(String(Number((Math.round(gb / step) * step).toFixed(1))), "GB");
+}
+
+/** A variant as reviews name it, with the drive that a vendor would sell in this way where its size is known. */
+export function spareName(variant: string, spanBytes: number | null): string {
+  if (variant === "default") return "as sold";
+  const label = spareLabel(variant);
+  return spanBytes === null || !variant.includes("%")
+    ? label
+    : `${label}: as a ${advertised(spanBytes)} drive`;
 }

@@ -10,7 +10,7 @@ import { chosenRun, figuresOfTest, unlikeIn } from "./ranking";
 import { inOrder } from "./tests";
 
 /** Closer than this, one run each proves nothing. */
-const SAME = 0.03;
+export const SAME = 0.03;
 
 /** Closer than this, repeats without noise, such as those of a simulated drive, differ and nobody minds. */
 const NEGLIGIBLE = 0.01;

@@ -63,3 +63,28 @@ export function runsOf(product: Product, test: string): Run[] {
   const isLoad = (run: Run) => graphed && isImported(run) && run.columns.iops.length > 0;
   return product.runs.filter((run) => run.view.test === test || isLoad(run));
 }
+
+export interface ShortNames {
+  /** Words with which every name begins; empty if there are none. */
+  prefix: string;
+  /** The rest of each name, by the key of its drive. */
+  names: ReadonlyMap<string, string>;
+}
+
+const shorts = new WeakMap<readonly Product[], ShortNames>();
+
+/** Names without the words that all of them begin with; each keeps one word at least. */
+export function shortNames(products: readonly Product[]): ShortNames {
+  const known = shorts.get(products) ?? shortened(products);
+  shorts.set(products, known);
+  return known;
+}
+
+function shortened(products: readonly Product[]): ShortNames {
+  const words = products.map(({ name }) => name.split(" "));
+  const most = products.length < 2 ? 0 : Math.min(...words.map((one) => one.length - 1));
+  let common = 0;
+  while (common < most && words.every((one) => one[common] === words[0][common])) common++;
+  const names = new Map(products.map(({ key }, at) => [key, words[at].slice(common).join(" ")]));
+  return { prefix: words[0]?.slice(0, common).join(" ") ?? "", names };
+}

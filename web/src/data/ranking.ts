@@ -32,8 +32,8 @@ export interface Ranking {
   entries: Entry[];
   /** Number of ranked drives. */
   ranked: number;
-  /** A run under the conditions that are ranked; null if there is none. */
-  sample: Run | null;
+  /** Runs under the conditions that are ranked, one for each host; empty if there are none. */
+  samples: Run[];
 }
 
 /**
@@ -78,6 +78,18 @@ function conditionsKey(run: Run): string {
   return key;
 }
 
+/** The link of a drive by its facts; empty if nobody told it. */
+function linkOf({ view }: Run): string {
+  const link = String(view.target.facts?.interface?.value ?? "");
+  return /nvme|pcie/i.test(link) ? "NVMe" : /sata/i.test(link) ? "SATA" : "";
+}
+
+/** Whether two drives must have unlike hosts: none takes the links of both. */
+function needOwnHosts(a: Run, b: Run): boolean {
+  const [left, right] = [linkOf(a), linkOf(b)];
+  return left !== "" && right !== "" && left !== right;
+}
+
 /** The differences between the conditions of two runs, in words. */
 export function unlikeIn(a: Run, b: Run): string[] {
   if (conditionsKey(a) === conditionsKey(b)) return [];
@@ -85,11 +97,15 @@ export function unlikeIn(a: Run, b: Run): string[] {
   const names = [...new Set([...left.keys(), ...right.keys()])];
   return names
     .filter((key) => JSON.stringify(left.get(key)) !== JSON.stringify(right.get(key)))
+    .filter((key) => key !== "host" || !needOwnHosts(a, b))
     .map((key) => wordOf(key).toLowerCase());
 }
 
-/** Runs under equal conditions: whole ones go first, then those with the wanted spare area, then the largest group. */
-function mostAlike(runs: readonly Run[], variant: string): Run[] {
+/**
+ * A run for each host of the drives that may be ranked together: whole ones go first, then those with the wanted spare
+ * area, then the largest group.
+ */
+function samplesOf(runs: readonly Run[], variant: string): Run[] {
   const groups = new Map<string, Run[]>();
   for (const run of runs) {
     const key = conditionsKey(run);
@@ -97,18 +113,23 @@ function mostAlike(runs: readonly Run[], variant: string): Run[] {
   }
   const isWhole = ([run]: Run[]) => (lackOf(run) === "quick" ? 0 : 1);
   const isWanted = ([run]: Run[]) => (run.variant === variant ? 1 : 0);
-  const [first] = [...groups.values()].sort(
+  const sorted = [...groups.values()].sort(
     (a, b) => isWhole(b) - isWhole(a) || isWanted(b) - isWanted(a) || b.length - a.length,
   );
-  return first ?? [];
+  const samples: Run[] = [];
+  for (const [run] of sorted) {
+    if (samples.every((one) => unlikeIn(run, one).length === 0)) samples.push(run);
+  }
+  return samples;
 }
 
 /** The reason for which a value has no rank; empty if it has one. */
-function obstacle(run: Run, figure: Figure, sample: Run | undefined): string {
+function obstacle(run: Run, figure: Figure, samples: readonly Run[]): string {
   const barred = rankBarOf(run, figure.name);
   if (barred !== "") return barred;
   const { origin } = run.view;
   if (origin) return `imported from ${origin.tool}, unknown: ${origin.unknown.join(", ")}`;
+  const sample = samples.find((one) => linkOf(one) === linkOf(run)) ?? samples[0];
   const differing = sample ? unlikeIn(run, sample) : [];
   if (differing.length === 0) return "";
   if (sample && lackOf(run) === "quick" && lackOf(sample) !== "quick")
@@ -143,7 +164,7 @@ function entryOf(
   run: Run | null,
   figure: Figure,
   test: string,
-  sample: Run | undefined,
+  samples: readonly Run[],
   leftOut: readonly string[],
 ): Entry {
   const value = run ? metricOf(run, figure.name) : null;
@@ -153,7 +174,7 @@ function entryOf(
     return { product, run, value: null, text, standing: "missing", rank: null, reason, label };
   }
   const label = barLabel(run, figure.name);
-  const barred = obstacle(run, figure, sample);
+  const barred = obstacle(run, figure, samples);
   const standing = barred === "" ? "ranked" : "unlike";
   const reason = barred || marksOf(run, figure.name).join("; ");
   return { product, run, value, text: shown(figure, value), standing, rank: null, reason, label };
@@ -179,9 +200,9 @@ export function rankingOf(
   const figure = figureOf(metric);
   const runs = products.map((product) => chosenRun(product, test, variant, metric));
   const able = runs.filter((run): run is Run => run !== null && !isImported(run) && stands(run, metric));
-  const [sample] = mostAlike(able, variant);
+  const samples = samplesOf(able, variant);
   const entries = products
-    .map((product, at) => entryOf(product, runs[at], figure, test, sample, leftOut))
+    .map((product, at) => entryOf(product, runs[at], figure, test, samples, leftOut))
     .sort((a, b) => inOrder(figure, a, b));
   const ranked = entries.filter(({ standing }) => standing === "ranked");
   if (figure.better) {
@@ -190,7 +211,7 @@ export function rankingOf(
       entry.rank = before && before.text === entry.text ? before.rank : at + 1;
     });
   }
-  return { test, figure, entries, ranked: ranked.length, sample: sample ?? null };
+  return { test, figure, entries, ranked: ranked.length, samples };
 }
 
 /** The figures that at least one run of a test has, in the order of its runs; a main figure also if a mark is all there is. */

@@ -1,9 +1,10 @@
 // The answer of the page in at most five sentences about one drive among the others.
 
-import { metricOf } from "./figures";
+import { FELT_NS, heldOf, metricOf } from "./figures";
 import { seconds } from "./format";
 import { isImported, type Run, spareLabel } from "./load";
 import { barOf, hasMark, lackOf, markLabels } from "./marks";
+import { SAME } from "./pair";
 import { type Product, runsOf } from "./products";
 import type { Entry, Ranking } from "./ranking";
 import { own } from "./words";
@@ -67,20 +68,21 @@ function placed(told: Told): Part[] {
   return notes.length === 0 ? [] : [` (${notes.join("; ")})`];
 }
 
-function pace(product: Product, rank: Rank): Sentence | null {
+function pace(product: Product, rank: Rank, isTold: boolean): Sentence | null {
   const told = (metric: string) => Told.of(product, rank("consistency", metric));
   const [steady, even, longest] = ["iops_steady_mean", "iops_steady_jitter_share", "latency_ns_max"].map(
     told,
   );
   if (!steady) return unsteady(product, rank);
-  const parts: Sentence = [
-    product.plain,
-    " keeps ",
-    steady.link(`${steady.entry.text} IOPS`),
-    " of random writes",
-  ];
-  parts.push(...placed(steady));
-  if (even) parts.push("; from one second to the next it varies by ", even.link(), ...placed(even));
+  if (isTold && !even) return null;
+  const kept = [" keeps ", steady.link(`${steady.entry.text} IOPS`), " of random writes", ...placed(steady)];
+  const parts: Sentence = [product.plain, ...(isTold ? [] : kept)];
+  if (even)
+    parts.push(
+      isTold ? " varies from one second to the next by " : "; from one second to the next it varies by ",
+      even.link(),
+      ...placed(even),
+    );
   if (longest)
     parts.push(even ? " and its" : "; its", " longest wait is ", longest.link(), ...placed(longest));
   return [...parts, "."];
@@ -215,10 +217,60 @@ function speed(product: Product, rank: Rank): Sentence | null {
   return items.length === 0 ? null : ["It does ", ...listed(items), "."];
 }
 
-/** The most important ones of the sentences that the runs allow, in order. */
-export function verdict(product: Product, rank: Rank): Sentence[] {
+/** A cleaning that costs this many times as much explains a difference of the pace. */
+const WAF_TELLS = 1.15;
+
+/** The reason for which one drive keeps more than another, if both tell what their cleaning costs. */
+function reason(winner: Run, loser: Run): string {
+  const [less, more] = [winner, loser].map((run) => heldOf(run, "waf_steady"));
+  if (less === null || more === null || more < WAF_TELLS * less) return "";
+  return `, because its cleaning programs ${more.toFixed(1)} pages for each written one, and that of the winner ${less.toFixed(1)}`;
+}
+
+/** The drive that stops for longest, if a person notices it. */
+function stops(waits: Ranking, names: (entry: Entry) => string): Sentence {
+  const ranked = waits.entries.filter(({ standing }) => standing === "ranked");
+  const worst = ranked[ranked.length - 1];
+  if (!worst || (worst.value ?? 0) < FELT_NS) return [];
+  const link = { text: worst.text, test: waits.test, metric: waits.figure.name };
+  return ["; ", names(worst), " stops for up to ", link, " at a time"];
+}
+
+/** The drive that keeps most of its pace and the one that keeps least, or null if fewer than two are ranked. */
+export function contest(rank: Rank): Sentence | null {
+  const pace = rank("consistency", "iops_steady_mean");
+  const ranked = pace.entries.filter(({ standing }) => standing === "ranked");
+  const [winner, loser] = [ranked[0], ranked[ranked.length - 1]];
+  if (ranked.length < 2 || !winner.run || !loser.run || !winner.value || loser.value === null) return null;
+  const link = (text: string) => ({ text, test: pace.test, metric: pace.figure.name });
+  const longest = rank("consistency", "latency_ns_max");
+  if (loser.value >= winner.value * (1 - SAME))
+    return [
+      `All ${ranked.length} drives keep the same pace within 3%: `,
+      link(`${winner.text} IOPS`),
+      " of random writes",
+      ...stops(longest, ({ product }) => product.plain),
+      ".",
+    ];
+  const names = ({ product }: Entry) => (product === loser.product ? "it" : product.plain);
+  return [
+    winner.product.plain,
+    ` keeps the most of ${ranked.length} drives, `,
+    link(`${winner.text} IOPS`),
+    " of random writes; ",
+    loser.product.plain,
+    " keeps the least, ",
+    link(loser.text),
+    reason(winner.run, loser.run),
+    ...stops(longest, names),
+    ".",
+  ];
+}
+
+/** The most important ones of the sentences that the runs allow, in order; `isPaceTold` if another one has the pace. */
+export function verdict(product: Product, rank: Rank, isPaceTold = false): Sentence[] {
   const sentences = [
-    pace(product, rank),
+    pace(product, rank, isPaceTold),
     felt(product, rank),
     spare(product),
     trim(product, rank),

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
 import { commandsRun, fixtureReport, powerRuns, reportOf, trimRun } from "../../fixtures/report";
-import { cssColor, fold, Lab } from "./page";
+import { cssColor, fold, Lab, openDetails } from "./page";
 
 let lab: Lab;
 const many = library(20);
@@ -121,7 +121,130 @@ describe("at a glance", () => {
   });
 });
 
+describe("the first screen", () => {
+  const made = library(5);
+  const wide = { viewport: { width: 1_400, height: 900 } };
+  const bottom = async (page: Page, place: string) => {
+    const box = await page.locator(place).first().boundingBox();
+    return (box?.y ?? 9_999) + (box?.height ?? 0);
+  };
+
+  test("tells who wins and who loses, by how much and why, with all curves and the spare areas", async () => {
+    const page = await lab.page({ ...made, title: "SSD review" }, "", wide);
+    expect(await page.title()).toBe("Five drives: which keeps its pace?");
+    expect(await page.locator("h1").innerText()).toBe("Five drives: which keeps its pace?");
+    const means = made.runs.filter(({ test, span }) => test === "consistency" && span.variant === "default");
+    const sorted = means.sort(
+      (a, b) => (b.metrics.iops_steady_mean ?? 0) - (a.metrics.iops_steady_mean ?? 0),
+    );
+    const first = await page.locator("#verdict .sentence").first().innerText();
+    expect(first).toContain(`${sorted[0].target.name}`);
+    expect(first).toContain("keeps the most of 5 drives");
+    expect(first).toMatch(new RegExp(`${sorted[4].target.name}.* keeps the least`));
+    expect(await page.locator("#curves .many-line").count()).toBe(5);
+    expect(await page.locator("#curves .first-label text").count()).toBe(5);
+    expect(await bottom(page, "#curves svg")).toBeLessThan(900);
+    expect(await bottom(page, "#glance-title")).toBeLessThan(900);
+    expect(page.url()).not.toContain("#");
+    const chosen = await page.locator('.glance tr[data-slot="1"] .product-name').innerText();
+    expect(chosen, "it opens on the best drive").toBe(sorted[0].target.name);
+    const slots = await page
+      .locator(".glance tbody tr")
+      .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.slot).sort());
+    expect(slots).toEqual(["1", "2", "3", "4", "5"]);
+    await page.context().close();
+  });
+
+  test("a press on a spare area moves every chart, and a step back undoes it", async () => {
+    const page = await lab.page(made, "", wide);
+    const label = () => page.locator("#curves .first-label text").first().textContent();
+    const bar = () => page.locator("#chart-consistency-iops-steady-mean .bar-value").first().textContent();
+    const before = [await label(), await bar()];
+    await page.locator('#curves [data-variant="25%"]').click();
+    expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset.variant)).toBe("25%");
+    const after = [await label(), await bar()];
+    for (const at of [0, 1]) expect(after[at]).not.toBe(before[at]);
+    const heads = await page.locator(".legend tbody .variant").allInnerTexts();
+    expect(heads).toEqual(Array(5).fill("25% spare"));
+    await page.goBack();
+    await expect.poll(label).toBe(before[0]);
+    expect(await bar()).toBe(before[1]);
+    await page.context().close();
+  });
+
+  test("a press on a name brings its curve forward among grey ones", async () => {
+    const page = await lab.page(made, "", wide);
+    await page.locator(".glance .product-button").nth(1).click();
+    const slots = () =>
+      page
+        .locator("#curves .many-line")
+        .evaluateAll(
+          (all) => all.map((one) => (one as SVGElement).dataset.slot).filter((slot) => slot !== "0").length,
+        );
+    expect(await slots()).toBe(2);
+    await page.locator(".glance .product-button").nth(1).click();
+    expect(await slots()).toBe(5);
+    await page.context().close();
+  });
+
+  test("of one drive has its name and a curve for each spare area", async () => {
+    const page = await lab.page({ ...library(1), title: "SSD review" }, "", wide);
+    expect(await page.locator("h1").innerText()).toBe("Fixture Library 01 480 GB");
+    const labels = await page.locator("#curves .first-label text").allTextContents();
+    expect(labels).toHaveLength(2);
+    expect(labels.sort().map((label) => label.replace(/ {2}.*/, ""))).toEqual([
+      "25% spare: as a 380\u202fGB drive",
+      "as sold",
+    ]);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(9_000);
+    await page.context().close();
+  });
+
+  test("of five drives is at most 12,000 px tall, and asks what a drive is best for", async () => {
+    const page = await lab.page(made, "", wide);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(12_000);
+    expect(await page.locator(".best dt").allInnerTexts()).toEqual([
+      "Desktop",
+      "Write-heavy work",
+      "Notebook",
+      "Price",
+    ]);
+    await page.locator(".best .verdict-link").nth(1).click();
+    expect(await focusedId(page)).toBe("chart-consistency-iops-steady-mean");
+    expect(await page.locator("#suite-mean").innerText()).toContain("Geometric mean of the");
+    await page.context().close();
+  });
+
+  test("of two drives opens them side by side", async () => {
+    const page = await lab.page(library(2), "", wide);
+    expect(await page.locator(".pair tbody tr[data-figure]").count()).toBeGreaterThan(3);
+    await page.context().close();
+  });
+
+  test("is a card of 1200 by 630 at a press", async () => {
+    const page = await lab.page(made, "", wide);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#card").click()]);
+    const content = await readFile(await download.path());
+    expect([content.readUInt32BE(16), content.readUInt32BE(20)]).toEqual([1_200, 630]);
+    await page.context().close();
+  });
+});
+
 describe("ranked bars", () => {
+  test.each([390, 1_400])("have names in full and begin at one line at %d px", async (width) => {
+    const page = await lab.page(library(5), "", { viewport: { width, height: 900 } });
+    const names = await page.locator("#consistency .bar-name").allTextContents();
+    expect(names.filter((name) => name.includes("…"))).toEqual([]);
+    expect(new Set(names)).toEqual(
+      new Set(["01 480 GB", "02 240 GB", "03 480 GB", "04 240 GB", "05 480 GB"]),
+    );
+    const starts = await page
+      .locator("main rect.bar")
+      .evaluateAll((bars) => [...new Set(bars.map((bar) => bar.getAttribute("x")))]);
+    expect(starts).toHaveLength(1);
+    await page.context().close();
+  });
+
   const chart = (page: Page) => page.locator("#chart-consistency-iops-steady-mean");
 
   test("all drives stand in one chart, best first, with lengths in proportion", async () => {
@@ -210,6 +333,7 @@ describe("ranked bars", () => {
 describe("passes", () => {
   test("of all drives share their axes, a plot for each pass", async () => {
     const page = await lab.page(many);
+    await openDetails(page);
     await fold(page.locator("#test-linear .overlay summary"));
     const plots = page.locator("#test-linear .overlay [data-plot]");
     expect(await plots.evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.plot))).toEqual([
@@ -345,6 +469,7 @@ describe("exports", () => {
   test("every chart of the page offers its table, and pictures that open", async () => {
     const runs = [...fixtureReport().runs.slice(0, 2), ...trimRun().runs, ...powerRuns().runs];
     const page = await lab.page(reportOf(runs), "", { viewport: { width: 1_400, height: 900 } });
+    await openDetails(page);
     const charts = page.locator("figure.chart:not(.power)");
     const count = await charts.count();
     expect(count).toBeGreaterThan(8);

@@ -7,7 +7,7 @@ import { benchFiles, benchLibrary, smallBenchFiles } from "../../fixtures/bench"
 import { importedRun } from "../../fixtures/imported";
 import { libraryRuns } from "../../fixtures/library";
 import { benchPage, Host } from "./host";
-import { fold, Lab } from "./page";
+import { fold, Lab, openDetails } from "./page";
 
 const DRIVES = 12;
 const views = libraryRuns(DRIVES, 120);
@@ -154,6 +154,7 @@ describe("the basket", () => {
     expect(await page.locator("#consistency .how-to").first().innerText()).toContain(
       "Small form: each point is the median of 5 s.",
     );
+    await openDetails(page);
     expect(await page.locator(".why").innerText()).toContain("the small form of the library leaves out");
     expect(await page.locator("#consistency").innerText()).not.toContain("no command completed");
     expect(await page.locator(".glance tbody tr").count()).toBe(1);

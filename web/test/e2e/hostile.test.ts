@@ -9,7 +9,7 @@ import { reportOf } from "../../fixtures/report";
 import { nameText, visible } from "../../src/data/format";
 import type { Report } from "../../src/data/schema.gen";
 import { Host } from "./host";
-import { Lab, settled } from "./page";
+import { Lab, openAll, settled } from "./page";
 
 let lab: Lab;
 
@@ -22,16 +22,6 @@ afterEach(() => {
 });
 
 afterAll(() => lab.close());
-
-/** Opens every fold; those within folds, too. */
-async function openAll(page: Page): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) {
-    await page.evaluate(() => {
-      for (const fold of document.querySelectorAll("details:not([open])")) fold.setAttribute("open", "");
-    });
-    await settled(page);
-  }
-}
 
 /** Nothing of the text became an element, ran, or turned into an address; nothing is wider than the window. */
 async function harmless(page: Page, what: string): Promise<void> {

@@ -9,7 +9,7 @@ import { reportOf, runOf, SHAPES } from "../../fixtures/report";
 import { wordsOfMark } from "../../src/data/marks";
 import type { RunView } from "../../src/data/schema.gen";
 import { Host } from "./host";
-import { fold, follow, Lab, settled } from "./page";
+import { fold, follow, Lab, openDetails, settled } from "./page";
 
 let lab: Lab;
 
@@ -45,7 +45,8 @@ describe.each(KINDS)("a fast drive whose figures are %s", (kind) => {
   const runs = [markedRun(drive(NAME, 1, 40_000), kind), ...others];
 
   test("is ranked nowhere on the page that the mark forbids, and stands with its mark in words", async () => {
-    const page = await lab.page(reportOf(runs), "#sort=consistency.iops_steady_mean");
+    const page = await lab.page(reportOf(runs), `#drive=${KEY}&sort=consistency.iops_steady_mean`);
+    await openDetails(page);
     // The verdict.
     const verdict = await plain(page, "#verdict");
     expect(verdict.includes(`${NAME} (simulated) keeps`)).toBe(!disqualifies);
@@ -138,6 +139,7 @@ describe("quick runs", () => {
     const cell = page.locator(".glance tbody td").first();
     expect(await cell.innerText()).toContain("not steady");
     expect(await cell.getAttribute("title")).toBe(TEXTS["not-steady"]);
+    await openDetails(page);
     expect(await page.locator("#graph-steady-log-title").innerText()).toContain("no steady state");
     await page.context().close();
   });

@@ -104,10 +104,34 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
+/** Opens what stands behind the answers of all chapters. */
+export async function openDetails(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const fold of document.querySelectorAll("details.details")) fold.setAttribute("open", "");
+  });
+  await settled(page);
+}
+
+/** The address of a page of the first drive of a report alone. */
+export function firstDrive({ runs }: { runs: { target: { name: string } }[] }): string {
+  const slug = runs[0].target.name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return `#drive=${slug.replace(/^-|-$/g, "")}&spare=default`;
+}
+
 /** Opens or closes a fold. */
 export async function fold(summary: Locator): Promise<void> {
   await summary.click();
   await settled(summary.page());
+}
+
+/** Opens every fold; those within folds, too. */
+export async function openAll(page: Page): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) {
+    await page.evaluate(() => {
+      for (const fold of document.querySelectorAll("details:not([open])")) fold.setAttribute("open", "");
+    });
+    await settled(page);
+  }
 }
 
 /** Follows a link to another view of the page. */

@@ -2,8 +2,9 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { library } from "../../fixtures/library";
 import { fixtureReport, powerRuns, ptsRun, reportOf, runOf, SHAPES, trimRun } from "../../fixtures/report";
-import { Lab, settled } from "./page";
+import { Lab, openDetails, settled } from "./page";
 
 let lab: Lab;
 
@@ -35,6 +36,7 @@ describe("paper", () => {
       [powerRuns(), "", ".power-fill, .power-track, .power-peak"],
     ] as const) {
       const page = await lab.page(report, hash);
+      await openDetails(page);
       await page.emulateMedia({ media: "print" });
       expect(await styles(page, places, "print-color-adjust"), places).toEqual(["exact"]);
       await page.context().close();
@@ -43,6 +45,7 @@ describe("paper", () => {
 
   test("the strip lines up with the graph above it and stays on one page", async () => {
     const page = await lab.page(fixtureReport(), "", { viewport: { width: 1_400, height: 900 } });
+    await openDetails(page);
     const widths = () =>
       page
         .locator("#graph-whole .uplot, .strip .uplot")
@@ -57,6 +60,24 @@ describe("paper", () => {
     await page.emulateMedia({ media: "screen" });
     await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
     expect(await widths()).toEqual([screen]);
+    await page.context().close();
+  });
+});
+
+describe("A4", () => {
+  test.each([2, 6, 20])("cuts no column of %d drives", async (drives) => {
+    const page = await lab.page(library(drives), "", { viewport: { width: 718, height: 1_000 } });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await page.emulateMedia({ media: "print" });
+    await settled(page);
+    const cut = await page
+      .locator("table:visible")
+      .evaluateAll((all) =>
+        all
+          .filter((table) => table.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+          .map((table) => table.className),
+      );
+    expect(cut).toEqual([]);
     await page.context().close();
   });
 });

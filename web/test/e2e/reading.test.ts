@@ -12,7 +12,7 @@ import {
   unknownTest,
 } from "../../fixtures/report";
 import type { Report, RunView } from "../../src/data/schema.gen";
-import { follow, Lab } from "./page";
+import { firstDrive, follow, Lab, openDetails } from "./page";
 
 let lab: Lab;
 
@@ -26,6 +26,13 @@ afterEach(() => {
 
 afterAll(() => lab.close());
 
+/** A page with all details open, of the first drive unless its address says more. */
+async function opened(made: Report, hash = firstDrive(made), options = {}): Promise<Page> {
+  const page = await lab.page(made, hash, options);
+  await openDetails(page);
+  return page;
+}
+
 /** A sentence for each figure of the run. */
 function withFindings(run: RunView): RunView {
   const findings = Object.keys(run.metrics).map((metric) => ({ metric, text: `This rests on ${metric}.` }));
@@ -37,7 +44,7 @@ const everything: Report = reportOf([...fixtureReport().runs.map(withFindings), 
 
 describe("links", () => {
   test("every finding leads to the row of its figure, folded away or not", async () => {
-    const page = await lab.page(everything, "", { reducedMotion: "reduce" });
+    const page = await opened(everything, undefined, { reducedMotion: "reduce" });
     const dead = await page.evaluate(() => {
       const links = [...document.querySelectorAll<HTMLElement>(".figure-link")];
       return links.flatMap((link) => {
@@ -63,7 +70,7 @@ describe("the keyboard", () => {
   const spoken = (page: Page, id: string) => page.locator(`#${id} > [aria-live]`).textContent();
 
   test("each graph of the strip speaks its own quantity first", async () => {
-    const page = await lab.page(fixtureReport());
+    const page = await opened(fixtureReport());
     for (const [column, label] of [
       ["waf", "Write amplification"],
       ["freeSuperblocks", "Free superblocks"],
@@ -82,7 +89,7 @@ describe("the keyboard", () => {
   });
 
   test("Home and End are the first and the last point, zoomed or not", async () => {
-    const page = await lab.page(fixtureReport());
+    const page = await opened(fixtureReport());
     await page.locator("#graph-whole").focus();
     await page.keyboard.press("End");
     expect(await spoken(page, "graph-whole")).toMatch(/^Second 1,999, .* IOPS, [\d,]+, /);
@@ -101,7 +108,7 @@ describe("the keyboard", () => {
   });
 
   test("the distribution is walked from its middle, bin by bin", async () => {
-    const page = await lab.page(fixtureReport());
+    const page = await opened(fixtureReport());
     await page.locator("#graph-exceedance").focus();
     const heard = new Set<string | null>();
     for (const key of ["ArrowLeft", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft"]) {
@@ -117,7 +124,10 @@ describe("the keyboard", () => {
 describe("sections", () => {
   test.each([390, 800, 1_400])("can be reached at %d px, with consistency runs or without", async (width) => {
     for (const made of [everything, reportOf(others)]) {
-      const page = await lab.page(made, "", { viewport: { width, height: 900 }, reducedMotion: "reduce" });
+      const page = await opened(made, undefined, {
+        viewport: { width, height: 900 },
+        reducedMotion: "reduce",
+      });
       const nav = page.getByRole("navigation", { name: "Sections of this page" });
       const handle = nav.locator("summary");
       expect(await handle.isVisible()).toBe(width < 976);
@@ -146,7 +156,7 @@ describe("sections", () => {
   test("a single one needs no links", async () => {
     const [run] = ptsRun().runs;
     const unknown = { ...run, target: { ...run.target, facts: {} } };
-    const page = await lab.page(reportOf([unknown]));
+    const page = await opened(reportOf([unknown]));
     expect(await page.locator("nav").count()).toBe(0);
     await page.context().close();
   });
@@ -155,7 +165,7 @@ describe("sections", () => {
 describe("names", () => {
   test("every figure, table and disclosure has a name of its own with the drive in it", async () => {
     const twice = [...depthRuns().runs, ...powerRuns().runs, ...others];
-    const page = await lab.page(reportOf([...fixtureReport().runs.slice(0, 2), ...twice]));
+    const page = await opened(reportOf([...fixtureReport().runs.slice(0, 2), ...twice]));
     const tree = await page.locator("body").ariaSnapshot();
     expect(tree).toContain("- figure");
     expect(tree).not.toMatch(/^\s*- '?(figure|table|region)'?:?$/m);
@@ -192,7 +202,7 @@ describe("names", () => {
     ];
     const [first, second] = fixtureReport().runs;
     const metrics = { ...first.metrics, latency_steady_ns_p999: null };
-    const page = await lab.page(reportOf([{ ...first, marks, metrics }, second]));
+    const page = await opened(reportOf([{ ...first, marks, metrics }, second]));
     const said = await page.locator(".tile .mark").allInnerTexts();
     expect(said).toEqual([text, "too few commands (440)"]);
     const cell = page.locator('[data-figure="iops_steady_mean"] .mark-sign').first();
@@ -208,7 +218,7 @@ describe("names", () => {
     const marks = lost.map((metric) => ({ metric, kind: "scale" as const, text }));
     const [first, second] = fixtureReport().runs;
     const target = { ...first.target, details: { ...first.target.details, scale: "1/32" } };
-    const page = await lab.page(reportOf([{ ...first, target, marks }, second]));
+    const page = await opened(reportOf([{ ...first, target, marks }, second]));
     expect(await page.locator(".tile .mark").allInnerTexts()).toEqual(lost.map(() => text));
     for (const metric of lost) {
       const cells = page.locator(`[data-figure="${metric}"] td`);
@@ -223,7 +233,7 @@ describe("names", () => {
 
   test("figures say what part of the run they are of", async () => {
     const compared = fixtureReport().runs.slice(0, 2);
-    const page = await lab.page(fixtureReport());
+    const page = await opened(fixtureReport());
     const labels = ["Steady p99.9 latency", "Longest command, whole run"];
     const tiles = await page.locator(".tile dt").allInnerTexts();
     expect(tiles).toEqual(expect.arrayContaining(labels));

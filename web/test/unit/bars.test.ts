@@ -31,7 +31,15 @@ describe("bars", () => {
     const cut = barLayout(ranking(changed({ marks, metrics })));
     expect(cut.rows.map(({ length }) => length > 0 && length <= 1)).toEqual(Array(5).fill(true));
     expect(cut.rows[0].length).toBe(1);
+    expect(cut.rows.map(({ isBroken }) => isBroken)).toEqual([false, false, false, false, true]);
     expect(cut.divider).toBeGreaterThan(cut.rows[3].y);
+  });
+
+  test("names above the bars take a row of their own", () => {
+    const [beside, above] = [barLayout(ranking(made)), barLayout(ranking(made), true)];
+    expect(above.nameRow).toBeGreaterThan(0);
+    expect(above.height).toBeGreaterThan(beside.height);
+    expect(above.rows.map(({ length }) => length)).toEqual(beside.rows.map(({ length }) => length));
   });
 
   test("waits over decades are dots on a log scale", () => {

@@ -372,7 +372,7 @@ describe("what is shown", () => {
   test("a link from another report is not an error", () => {
     expect(usable(library, { drive: "nothing", variant: "25%" })).toEqual({});
     expect(usable(library, { view: "compare", compare: ["nothing"] })).toEqual({});
-    expect(shownRuns(appOf(library, "#compare=nothing"))).toHaveLength(1);
+    expect(shownRuns(appOf(library, "#compare=nothing"))).toHaveLength(5);
   });
 
   test("a comparison keeps the colours of its places", () => {
@@ -380,12 +380,14 @@ describe("what is shown", () => {
     expect(shownRuns(app).map(({ color }) => color)).toEqual([1, 3]);
   });
 
-  test("the first comparison is a drive with itself, or the drives", () => {
+  test("the first comparison is the drive with the others, or the variants of a single one", () => {
     const { store } = appOf(library, "");
-    expect(firstComparison(library, store.state)).toHaveLength(2);
+    expect(firstComparison(library, store.state)).toHaveLength(5);
     const many = libraryOf(manyRuns());
-    expect(firstComparison(many, appOf(many, "").store.state)).toHaveLength(2);
+    expect(firstComparison(many, appOf(many, "").store.state)).toHaveLength(6);
     const alone = { ...store.state, drive: stopped.drive.key };
-    expect(firstComparison(library, alone)).toHaveLength(5);
+    expect(firstComparison(library, alone)[0]).toBe(stopped.id);
+    const single = { ...library, drives: [even.drive] };
+    expect(firstComparison(single, store.state)).toEqual(even.drive.runs.map(({ id }) => id));
   });
 });

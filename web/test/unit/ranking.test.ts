@@ -70,6 +70,44 @@ describe("ranking", () => {
     expect(entries[4]).toMatchObject({ standing: "unlike", reason: "default area, not that of the others" });
   });
 
+  describe("the host of a simulated drive", () => {
+    const hosted = (links: [link: string, host: string][]): Report =>
+      reportOf(
+        links.map(([link, host], at) => {
+          const run = runOf({ ...SHAPES[0], name: `Fixture ${at}`, length: 120 }, at);
+          const facts = { interface: { value: link, from: "assumed: made up" } };
+          return { ...run, target: { ...run.target, facts, details: { ...run.target.details, host } } };
+        }),
+      );
+
+    test("separates drives of one link, and not SATA from NVMe: each has its own", () => {
+      const sata = "SATA 6 Gb/s";
+      const mixed = ranking(
+        hosted([
+          [sata, "SATA of 2012"],
+          [sata, "SATA of 2012"],
+          [sata, "SATA HBA of 2020"],
+          ["PCIe 3.0 x4, NVMe 1.3", "NVMe of 2024"],
+        ]),
+      );
+      expect(mixed.ranked).toBe(3);
+      expect(mixed.entries[3]).toMatchObject({ standing: "unlike", reason: "other conditions: host" });
+      expect(mixed.entries[3].product.name).toBe("Fixture 2");
+      expect(mixed.samples).toHaveLength(2);
+    });
+
+    test("separates drives whose link nobody told", () => {
+      const unknown = ranking(
+        hosted([
+          ["", "a"],
+          ["", "a"],
+          ["SATA", "b"],
+        ]),
+      );
+      expect(unknown.ranked).toBe(2);
+    });
+  });
+
   test("a run of another version of the suite is neither ranked nor compared", () => {
     const report = changed({ suite_version: 2 });
     expect(ranking(report).entries[4]).toMatchObject({

@@ -32,6 +32,8 @@ test("a comparison keeps its order and its gaps", () => {
     view: "compare",
     compare: ["a,b", null, "c d"],
     percentile: "max",
+    drive: "a-drive",
+    variant: "25%",
   });
 });
 

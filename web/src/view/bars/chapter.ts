@@ -3,14 +3,18 @@
 import { type App, ranked } from "../../app";
 import { figureOf } from "../../data/figures";
 import { HEADLINES, titleOf } from "../../data/headlines";
-import { runsOf } from "../../data/products";
+import { runsOf, shortNames } from "../../data/products";
 import { figuresOfTest } from "../../data/ranking";
 import { heading } from "../../data/tests";
 import { h } from "../../dom";
-import { Bars, conditionsLine, picker } from "./figure";
+import { chartId } from "../parts/address";
+import { Bars, conditionsLine, nameRoom, picker } from "./figure";
 
 /** Among many drives a test without a headline shows its first figure alone. */
 const MANY_DRIVES = 8;
+
+/** Room for bars and their values beside the names, where charts of many drives stand side by side. */
+const BARS = 210;
 
 /** More bars than these at once would be a wall; the others are in the list. */
 const SHOWN_MAX = 4;
@@ -42,7 +46,7 @@ export function mainFigures(test: string, names: readonly string[], drives: numb
   if (answers.length > 0) return answers.slice(0, drives > MANY_DRIVES ? 1 : 2);
   const ordered = names.filter((name) => figureOf(name).better !== null);
   const unit = FIRST_UNITS.find((one) => ordered.some((name) => figureOf(name).unit === one));
-  return ordered.filter((name) => figureOf(name).unit === unit).slice(0, drives > MANY_DRIVES ? 1 : 2);
+  return ordered.filter((name) => figureOf(name).unit === unit).slice(0, 1);
 }
 
 /**
@@ -60,17 +64,20 @@ export function testBars(
   if (having.length < 2 || names.length === 0) return null;
   const main = listOnly ? [] : mainFigures(test, names, having.length);
   const bars = main.map((metric) => new Bars(app, test, metric, recolor));
+  const isMany = having.length > MANY_DRIVES;
+  const column = `--bars-column: ${Math.round(nameRoom(app.products) + BARS)}px`;
   const grid = h(
     "div",
-    { class: "bars-grid" },
+    { class: isMany ? "bars-grid many" : "bars-grid", style: column },
     bars.map(({ element }) => element),
   );
   const others = names.filter((name) => !main.includes(name));
   const titled = others.map((name): [string, string] => [name, titleOf(test, figureOf(name))]);
+  const { prefix } = shortNames(app.products);
   const line = h("div", {});
   const say = () =>
     line.replaceChildren(
-      ...[conditionsLine(ranked(app, test, main[0] ?? names[0]))].filter((one) => one !== null),
+      ...[conditionsLine(ranked(app, test, main[0] ?? names[0]), prefix)].filter((one) => one !== null),
     );
   let picked: Bars | null = null;
   const pick = (metric: string) => {
@@ -86,4 +93,27 @@ export function testBars(
   say();
   const choice = titled.length > 0 && picker(titled, pick, heading(test));
   return h("div", { class: "test-bars" }, h("div", { class: "bars-head" }, line, choice), grid);
+}
+
+/** The main figures of a test where a single drive has it. */
+export function testTiles(app: App, test: string): HTMLElement | null {
+  const entries = mainFigures(test, figuresOfTest(app.products, test), 1)
+    .map((metric) => ranked(app, test, metric))
+    .flatMap(({ figure, entries }) =>
+      entries.filter(({ value }) => value !== null).map((entry) => ({ figure, entry })),
+    );
+  if (entries.length === 0) return null;
+  return h(
+    "dl",
+    { class: "tiles" },
+    entries.map(({ figure, entry }) =>
+      h(
+        "div",
+        { class: "tile", id: chartId(test, figure.name) },
+        h("dt", {}, titleOf(test, figure)),
+        h("dd", {}, entry.text),
+        entry.label !== "" && h("dd", { class: "mark", title: entry.reason }, entry.label),
+      ),
+    ),
+  );
 }

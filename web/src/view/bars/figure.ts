@@ -3,8 +3,9 @@
 import { type App, ranked } from "../../app";
 import { type Figure, shown } from "../../data/figures";
 import { titleOf } from "../../data/headlines";
+import type { Run } from "../../data/load";
 import { spareLabel } from "../../data/load";
-import { fullName } from "../../data/products";
+import { fullName, type Product, shortNames } from "../../data/products";
 import type { Entry, Ranking } from "../../data/ranking";
 import { wordRows } from "../../data/words";
 import { aside, h } from "../../dom";
@@ -32,10 +33,8 @@ const UNITS: Record<Figure["unit"], string> = {
   count: "count",
 };
 
-/** Names take this share of the width, within these bounds. */
-const NAME_SHARE = 0.46;
-const NAME_MIN = 130;
-const NAME_MAX = 260;
+/** Names that need more than this share of the width stand above their bars. */
+const NAME_SHARE = 0.42;
 /** More names than these after a reason are a number. */
 const NAMES_MAX = 3;
 const RANK = 18;
@@ -45,8 +44,10 @@ const LETTER = 6.9;
 /** Letters at the end of a name that it keeps when it is cut: most often its capacity. */
 const NAME_END = 9;
 
-function nameWidth(width: number): number {
-  return Math.max(NAME_MIN, Math.min(NAME_MAX, width * NAME_SHARE));
+/** Room for the longest name with its rank and its sign: the same in all charts of the page, so that bars begin at one line. */
+export function nameRoom(products: readonly Product[]): number {
+  const letters = [...shortNames(products).names.values()].map((name) => [...name].length);
+  return RANK + SIGN + 10 + LETTER * Math.max(0, ...letters);
 }
 
 /** A long name loses letters in its middle; the whole one is in the title of the row. */
@@ -73,49 +74,76 @@ function rowTitle({ product, text, rank, reason }: Entry): string {
   return `${fullName(product.name, product.runs[0]) ?? product.plain}: ${text}${place}${reason === "" ? "" : ` (${reason})`}`;
 }
 
-function barOf({ entry, y, length }: BarRow, layout: BarLayout, left: number, room: number): SVGElement[] {
+/** A value beyond the scale: the bar is broken by a slanted gap near its end. */
+function gap(end: number, y: number, height: number): SVGElement {
+  const x = end - 22;
+  const [top, bottom] = [y - height / 2 - 2, y + height / 2 + 2];
+  return svg("path", {
+    d: `M${x} ${bottom}L${x + 6} ${top}L${x + 12} ${top}L${x + 6} ${bottom}Z`,
+    class: "bar-gap",
+  });
+}
+
+function barOf(
+  { entry, y, length, isBroken }: BarRow,
+  layout: BarLayout,
+  left: number,
+  room: number,
+): SVGElement[] {
   const end = left + room * length;
   const height = layout.row * 0.56;
+  const broken = isBroken ? [gap(end, y, height)] : [];
   if (layout.isLog) {
     return [
       svg("line", { x1: left, x2: left + room, y1: y, y2: y, class: "bar-rail" }),
+      ...broken,
       svg("circle", { cx: end, cy: y, r: layout.row * 0.22, class: `bar bar-${entry.product.source}` }),
     ];
   }
   const size = { x: left, y: y - height / 2, width: Math.max(1, end - left), height };
-  return [svg("rect", { ...size, class: `bar bar-${entry.product.source}` })];
+  return [svg("rect", { ...size, class: `bar bar-${entry.product.source}` }), ...broken];
 }
 
-function drawRow(row: BarRow, layout: BarLayout, width: number): SVGElement {
+interface Place {
+  width: number;
+  /** Begin of the bars. */
+  left: number;
+  names: ReadonlyMap<string, string>;
+}
+
+function drawRow(row: BarRow, layout: BarLayout, { width, left, names }: Place): SVGElement {
   const { entry, y, length } = row;
-  const left = nameWidth(width);
   const room = width - left - valueWidth(layout);
   const { product, rank, standing } = entry;
   const unlike = standing === "unlike";
-  const name = fitted(product.name, left - RANK - SIGN - 8);
+  const isAbove = layout.nameRow > 0;
+  const nameY = isAbove ? y - layout.row / 2 - 3 : y + 4;
+  const nameLeft = RANK + SIGN;
+  const name = fitted(names.get(product.key) ?? product.name, (isAbove ? width : left) - nameLeft - 8);
+  const top = y - layout.row / 2 - layout.nameRow;
   return svg(
     "g",
     { class: unlike ? "bar-row signed unlike" : "bar-row signed", "data-product": product.key },
     svg("title", {}, rowTitle(entry)),
-    svg("rect", { x: 0, y: y - layout.row / 2, width, height: layout.row, class: "bar-ground" }),
+    svg("rect", { x: 0, y: top, width, height: layout.row + layout.nameRow, class: "bar-ground" }),
     svg(
       "text",
-      { x: RANK - 5, y: y + 4, "text-anchor": "end", class: "bar-rank" },
+      { x: RANK - 5, y: nameY, "text-anchor": "end", class: "bar-rank" },
       rank === null ? "" : String(rank),
     ),
-    sourceShape(product.source, RANK + SIGN / 2 - 2, y),
-    svg("text", { x: RANK + SIGN, y: y + 4, class: "bar-name" }, name),
+    sourceShape(product.source, RANK + SIGN / 2 - 2, nameY - 4),
+    svg("text", { x: nameLeft, y: nameY, class: "bar-name" }, name),
     ...barOf(row, layout, left, room),
     svg("text", { x: left + room * length + 7, y: y + 4, class: "bar-value" }, valueText(entry)),
   );
 }
 
-function draw(layout: BarLayout, width: number): SVGElement[] {
+function draw(layout: BarLayout, place: Place): SVGElement[] {
   const { divider } = layout;
   const line = divider !== null && [
-    svg("line", { x1: 0, x2: width, y1: divider, y2: divider, class: "bar-divider" }),
+    svg("line", { x1: 0, x2: place.width, y1: divider, y2: divider, class: "bar-divider" }),
   ];
-  return [...(line || []), ...layout.rows.map((row) => drawRow(row, layout, width))];
+  return [...(line || []), ...layout.rows.map((row) => drawRow(row, layout, place))];
 }
 
 /** Names under each reason, so that ten drives without a run are one line. */
@@ -143,19 +171,23 @@ function notes({ entries }: Ranking): HTMLElement[] {
   return [...unlike.map((one) => line("† Not ranked. ", one)), ...missing.map((one) => line("", one))];
 }
 
-/** The conditions of the ranked runs in one line; null if nothing is ranked. */
-function conditionsText({ sample }: Ranking): string | null {
-  if (!sample) return null;
-  const { host } = sample.view.target.details;
-  const rows = wordRows(sample.view.config).map(([label, value]) => `${label.toLowerCase()} ${value}`);
-  const spare = sample.variant.startsWith("default") ? "spare area as sold" : spareLabel(sample.variant);
-  return [spare, ...rows, ...(host ? [`host ${host}`] : [])].join(" · ");
+/** The hosts of the ranked drives: SATA and NVMe have no host in common. */
+function hostText(samples: readonly Run[]): string[] {
+  const hosts = [...new Set(samples.map(({ view }) => view.target.details.host ?? ""))].filter(Boolean);
+  return hosts.length > 1
+    ? [`each on its own host (${hosts.join("; ")})`]
+    : hosts.map((host) => `host ${host}`);
 }
 
-/** The conditions, one line long until a reader opens them. */
-export function conditionsLine(ranking: Ranking): HTMLElement | null {
-  const text = conditionsText(ranking);
-  return text === null ? null : h("p", { class: "quiet small chart-conditions", title: text }, text);
+/** The conditions of the ranked runs in one line; nothing if nothing is ranked. */
+export function conditionsLine({ samples }: Ranking, prefix = ""): HTMLElement | null {
+  const [sample] = samples;
+  if (!sample) return null;
+  const rows = wordRows(sample.view.config).map(([label, value]) => `${label.toLowerCase()} ${value}`);
+  const spare = sample.variant.startsWith("default") ? "spare area as sold" : spareLabel(sample.variant);
+  const names = prefix === "" ? [] : [`names without “${prefix}”`];
+  const text = [spare, ...rows, ...hostText(samples), ...names].join(" · ");
+  return h("p", { class: "quiet small chart-conditions" }, text);
 }
 
 function headUnit({ figure }: Ranking, isLog: boolean): string {
@@ -219,25 +251,33 @@ export class Bars {
     );
     if (state === this.drawn) return;
     this.drawn = state;
-    const layout = barLayout(ranking);
     const title = titleOf(this.test, ranking.figure);
     const text = sentence(ranking, title);
+    const { products } = this.app;
+    const { names } = shortNames(products);
+    const beside = nameRoom(products);
+    const isAbove = (width: number) => beside > NAME_SHARE * width;
+    const layout = (width: number) => barLayout(ranking, isAbove(width));
     const drawn = (width: number) => {
       this.width = width;
-      return draw(layout, width);
+      return draw(layout(width), { width, left: isAbove(width) ? RANK + SIGN : beside, names });
     };
-    const picture = drawing(layout.height, drawn, this.recolor, this.width);
+    const picture = drawing((width) => layout(width).height, drawn, this.recolor, this.width);
     this.element.setAttribute("aria-label", text);
     this.element.replaceChildren(
       h(
         "div",
         { class: "chart-head" },
         h("h3", { title: ranking.figure.explanation || null }, title),
-        h("span", { class: "quiet chart-unit" }, headUnit(ranking, layout.isLog)),
+        h("span", { class: "quiet chart-unit" }, headUnit(ranking, barLayout(ranking).isLog)),
       ),
       picture,
-      ...notes(ranking),
-      chartTools(this.element, title, () => tableOf(ranking, title)),
+      h(
+        "div",
+        {},
+        notes(ranking),
+        chartTools(this.element, title, () => tableOf(ranking, title)),
+      ),
     );
     this.recolor(this.element);
   }

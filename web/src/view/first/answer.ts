@@ -3,7 +3,7 @@
 import { type App, ranked, reviewed } from "../../app";
 import type { Product, Source } from "../../data/products";
 import { isGraphed } from "../../data/tests";
-import { type Part, verdict } from "../../data/verdict";
+import { contest, type Part, SENTENCES_MAX, verdict } from "../../data/verdict";
 import { h } from "../../dom";
 import { choiceChanged } from "../../state";
 import { goToChart } from "../parts/address";
@@ -20,7 +20,11 @@ function part(app: App, told: Part): string | HTMLElement {
 function sentences(app: App): HTMLElement[] {
   const product = reviewed(app);
   if (!product) return [];
-  return verdict(product, (test, metric) => ranked(app, test, metric)).map((sentence) =>
+  const rank = (test: string, metric: string) => ranked(app, test, metric);
+  const first = contest(rank);
+  const isWinner = rank("consistency", "iops_steady_mean").entries[0]?.product === product;
+  const all = [...(first ? [first] : []), ...verdict(product, rank, first !== null && isWinner)];
+  return all.slice(0, SENTENCES_MAX).map((sentence) =>
     h(
       "span",
       { class: "sentence" },

@@ -29,7 +29,7 @@ export function drivesSection({ listed, runs, others }: Library): HTMLElement | 
 
 function drivesTable(drives: readonly Drive[]): HTMLElement {
   const variants = drives.flatMap(({ runs }) => runs.map(({ variant }) => variant));
-  const heads = ["Drive", "Capacity", "Raw NAND", "Firmware", variantsTitle(variants), "Measured"];
+  const heads = ["Drive", "Capacity", "Raw NAND", "Firmware", variantsTitle(variants), "Run on"];
   return scroller(
     "Drives in this report",
     h(

@@ -1,10 +1,11 @@
 // All drives by their headline figures, each cell shaded by its rank.
 
 import { type App, ranked } from "../../app";
+import { noticeText } from "../../data/felt";
 import { GROUPS, HEADLINES, type Headline, headlineKey } from "../../data/headlines";
 import type { Product } from "../../data/products";
 import type { Entry, Ranking } from "../../data/ranking";
-import { heading, isGraphed } from "../../data/tests";
+import { isGraphed } from "../../data/tests";
 import { aside, h, scroller } from "../../dom";
 import { goToChart } from "../parts/address";
 import { toggleMark } from "../parts/colors";
@@ -13,6 +14,9 @@ import { productButton } from "../parts/source";
 /** Ranks with a shade of their own; fewer drives than this need none. */
 const SHADES = 5;
 const SHADED_FROM = 4;
+
+/** Letters of a name on one line; a longer one takes two. */
+const NAME_LINE = 26;
 
 interface Column {
   headline: Headline;
@@ -77,9 +81,11 @@ function shade(entry: Entry, count: number): string | null {
   return entry.rank <= SHADES ? String(entry.rank) : null;
 }
 
-/** The unit MB/s stands in the head of its columns. */
-function cellText({ text }: Entry): string {
-  return text.replace(/\s*MB\/s$/, "");
+/** Waits in words; the unit MB/s stands in the head of its columns. */
+function cellText(app: App, { headline }: Column, { text, value, product }: Entry): string {
+  if (headline.metric !== "notice_waits") return text.replace(/\s*MB\/s$/, "");
+  const heavy = ranked(app, "heavy", headline.metric).entries.find((one) => one.product === product);
+  return noticeText(value ?? 0, heavy?.value ?? null);
 }
 
 function cell(app: App, column: Column, product: Product): HTMLElement {
@@ -100,7 +106,7 @@ function cell(app: App, column: Column, product: Product): HTMLElement {
     h(
       "button",
       { type: "button", class: "glance-button", tabindex: "-1", title: note, onclick: go },
-      cellText(entry),
+      cellText(app, column, entry),
       unlike && [h("span", { "aria-hidden": "true" }, "†"), aside(` not ranked: ${entry.reason}`)],
       rank !== null && rank <= 3 && [h("sup", { "aria-hidden": "true" }, rank), aside(`, rank ${rank}`)],
       entry.label !== "" &&
@@ -194,7 +200,7 @@ function table(app: App, columns: readonly Column[]): HTMLTableElement {
           { "data-product": product.key },
           h(
             "th",
-            { scope: "row" },
+            { scope: "row", class: product.name.length > NAME_LINE ? "long" : null },
             productButton(product, (key) => toggleMark(app, key)),
           ),
           columns.map((column) => cell(app, column, product)),
@@ -274,15 +280,13 @@ class Table {
 
 function legend(columns: readonly Column[], count: number): HTMLElement {
   const unlike = columns.some(({ ranking }) => ranking.entries.some(({ standing }) => standing === "unlike"));
-  const tests = [...new Set(columns.map(({ headline }) => heading(headline.test)))];
   return h(
     "p",
     { class: "quiet small" },
     count >= SHADED_FROM && "The darker a cell, the better its rank. ",
     unlike &&
       "† not ranked: other conditions than the others, or a figure that is not what its name says; point at it for the reason. ",
-    "Press a head to sort, a figure to see its chapter, a name to bring that drive forward. ",
-    `From: ${tests.join(", ")}.`,
+    "Press a head to sort, a figure to see its chapter, a name to bring that drive forward.",
   );
 }
 

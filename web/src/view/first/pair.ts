@@ -9,12 +9,13 @@ import { heading, question } from "../../data/tests";
 import { aside, h, scroller } from "../../dom";
 import { sourceSign } from "../parts/source";
 
-/** The two drives of the address, else the chosen one and the next. */
+/** The two drives of the address, else the chosen one with the marked one, or with the next. */
 function pairNow(app: App): [Product, Product] {
   const [left, right] = app.store.state.pair.map((key) => app.products.find((one) => one.key === key));
   if (left && right) return [left, right];
   const first = reviewed(app) ?? app.products[0];
-  const second = app.products.find((one) => one !== first) ?? app.products[0];
+  const others = app.products.filter((one) => one !== first);
+  const second = others.find(({ key }) => app.store.state.marked.includes(key)) ?? others[0] ?? first;
   return [first, second];
 }
 
@@ -197,11 +198,15 @@ export function pairSection(app: App): HTMLElement | null {
     ),
     body,
   );
-  fold.open = app.store.state.pair.length > 0;
+  // Two drives on a page were chosen to stand side by side.
+  fold.open = app.store.state.pair.length > 0 || app.products.length === 2;
   fold.addEventListener("toggle", () => fold.open && update());
   app.store.subscribe((state, before) => {
     const changed =
-      state.pair !== before.pair || state.drive !== before.drive || state.variant !== before.variant;
+      state.pair !== before.pair ||
+      state.marked !== before.marked ||
+      state.drive !== before.drive ||
+      state.variant !== before.variant;
     if (changed && fold.open) update();
   });
   if (fold.open) update();

@@ -11,7 +11,7 @@ import { seconds, separated, wholePercent } from "../../data/format";
 import { graphedHeading, graphedTest, isSmall, plainName, type Run, secondsAPoint } from "../../data/load";
 import { question } from "../../data/tests";
 import { wordOf } from "../../data/words";
-import { h } from "../../dom";
+import { aside, h, inFold } from "../../dom";
 import { testBars } from "../bars/chapter";
 import { colorProducts } from "../parts/colors";
 import { wordsOf } from "../text/words";
@@ -26,7 +26,8 @@ export interface Section {
   draw: () => void;
 }
 
-export function consistency(app: App): Section {
+/** Latencies and `inside` stand behind the details of the chapter, which draw nothing before they are open. */
+export function consistency(app: App, slow: Section, inside: HTMLElement[]): Section {
   const whole = new WholeRun(app);
   const steadyLog = new SteadyRun(app, true);
   const steadyLinear = new SteadyRun(app, false);
@@ -38,6 +39,15 @@ export function consistency(app: App): Section {
   );
   const third = chartFrame(steadyLinear.time.graph, "Steady state", "IOPS, linear scale", app, () =>
     steadyTable(app),
+  );
+  const fold = h(
+    "details",
+    { class: "details" },
+    h("summary", {}, "Details", aside(`: ${graphedHeading(app.library)}`)),
+    why.element,
+    h("div", { class: "charts-pair" }, second.element, third.element),
+    slow.element,
+    inside,
   );
   const reading = h("p", { class: "how-to quiet small" });
   const element = h(
@@ -52,24 +62,31 @@ export function consistency(app: App): Section {
     axes.element,
     first.element,
     reading,
-    why.element,
-    h("div", { class: "charts-pair" }, second.element, third.element),
+    why.events,
+    fold,
   );
-  const draw = () => {
+  const drawInside = inFold(fold, () => {
     const shown = shownRuns(app);
     const now = axesNow(app);
     const steady = lastPart(now, shown);
-    for (const part of [whole, steadyLog, steadyLinear, why]) part.draw(shown);
-    axes.say();
-    reading.textContent = howTo(now) + smallNote(shown);
+    for (const part of [steadyLog, steadyLinear, why]) part.draw(shown);
     second.rename(steady);
     third.rename(steady);
-    first.say(shown.map(({ run }) => summary(run) + (isSmall(run) ? "" : zeroSentence(run.columns.iops))));
     second.say(shown.map(({ run }) => steadySummary(run)));
     third.say([linearSentence(now)]);
+    slow.draw();
+  });
+  const draw = () => {
+    const shown = shownRuns(app);
+    whole.draw(shown);
+    why.say(shown);
+    axes.say();
+    reading.textContent = howTo(axesNow(app)) + smallNote(shown);
+    first.say(shown.map(({ run }) => summary(run) + (isSmall(run) ? "" : zeroSentence(run.columns.iops))));
+    drawInside();
   };
   const steadyGraphs = [steadyLog.time.graph, steadyLinear.time.graph];
-  return { element, graphs: [whole.time.graph, ...why.graphs, ...steadyGraphs], draw };
+  return { element, graphs: [whole.time.graph, ...why.graphs, ...steadyGraphs, ...slow.graphs], draw };
 }
 
 /** The title of the part behind the figures of steady state: that word only for runs that reached it. */
@@ -155,7 +172,11 @@ function unlikeNotice({ library, book }: App): HTMLElement | null {
 
 function whySection(app: App): {
   element: HTMLElement;
+  /** The reason in words. */
+  events: HTMLElement | null;
   graphs: Graph[];
+  /** Writes the reason. */
+  say: (shown: readonly Shown[]) => void;
   draw: (shown: readonly Shown[]) => void;
 } {
   const told = app.library.runs.some((run) => tells(run.columns.freeSuperblocks));
@@ -174,10 +195,13 @@ function whySection(app: App): {
     { class: "why" },
     h("h3", {}, "Why: inside the drive"),
     silent,
-    strip && [reading, strip.events, strip.element],
+    strip && [reading, strip.element],
   );
+  const tellingOf = (shown: readonly Shown[]) =>
+    shown.filter(({ run }) => tells(run.columns.freeSuperblocks));
+  const say = (shown: readonly Shown[]) => strip?.say(tellingOf(shown));
   const draw = (shown: readonly Shown[]) => {
-    const telling = shown.filter(({ run }) => tells(run.columns.freeSuperblocks));
+    const telling = tellingOf(shown);
     const quiet = shown.filter((one) => !telling.includes(one));
     silent.hidden = quiet.length === 0;
     silent.textContent = silentSentence(quiet);
@@ -186,7 +210,7 @@ function whySection(app: App): {
     strip.element.hidden = telling.length === 0;
     strip.draw(telling);
   };
-  return { element, graphs: strip?.graphs ?? [], draw };
+  return { element, events: strip?.events ?? null, graphs: strip?.graphs ?? [], say, draw };
 }
 
 function tells(column: Float64Array): boolean {

@@ -8,7 +8,7 @@ import { aside, h, scroller } from "../../dom";
 import { choiceChanged } from "../../state";
 import { markSign } from "../parts/mark";
 import { runName, statusChip, swatch } from "../parts/name";
-import { statusSentence, warningList } from "../text/findings";
+import { statusSentence, warningList, warningsOf } from "../text/findings";
 
 type Tile = [metric: string, label: string];
 
@@ -105,5 +105,5 @@ function legend(runs: readonly Shown[]): (HTMLElement | null)[] {
       ),
     ),
   );
-  return [scroller("Runs compared", table), ...runs.map(({ run }) => warningList(run, true))];
+  return [scroller("Runs compared", table), ...warningsOf(runs.map(({ run }) => run))];
 }

@@ -2,6 +2,7 @@
 
 import {
   type App,
+  chooseVariant,
   driveByKey,
   firstComparison,
   shownRuns,
@@ -10,7 +11,15 @@ import {
   zoomShown,
 } from "../../app";
 import { seconds } from "../../data/format";
-import { type Drive, isSpan, plainName, type Run, spareLabel, variantsTitle } from "../../data/load";
+import {
+  type Drive,
+  isSpan,
+  plainName,
+  type Run,
+  spareLabel,
+  spareName,
+  variantsTitle,
+} from "../../data/load";
 import { h } from "../../dom";
 import { COMPARE_MAX, type State, toggled } from "../../state";
 import { driveName, statusChip, swatch } from "../parts/name";
@@ -127,9 +136,13 @@ function driveChoice(panel: Panel): HTMLElement {
 
 function spareChoice(panel: Panel): HTMLElement {
   const { store, library } = panel.app;
+  // Of several drives each has a size of its own.
+  const [only, ...others] = library.drives;
+  const bytesOf = (variant: string) =>
+    (others.length === 0 && only?.runs.find((run) => run.variant === variant)?.view.span.span_bytes) || null;
   return panel.fieldset(
     variantsTitle(variantsOf(library)),
-    "single",
+    null,
     h(
       "div",
       { class: "choices choices-row" },
@@ -137,10 +150,15 @@ function spareChoice(panel: Panel): HTMLElement {
         panel.choice({
           group: "spare",
           value: variant,
-          content: [isSpan(variant) ? spareLabel(variant) : variant],
-          choose: () => store.set({ variant }),
-          checked: () => singleRun(library, store.state).variant === variant,
-          enabled: () => driveByKey(library, store.state.drive).runs.some((run) => run.variant === variant),
+          content: [spareName(variant, bytesOf(variant))],
+          choose: () => chooseVariant(panel.app, variant),
+          checked: () =>
+            (store.state.view === "single"
+              ? singleRun(library, store.state).variant
+              : store.state.variant) === variant,
+          enabled: () =>
+            store.state.view === "compare" ||
+            driveByKey(library, store.state.drive).runs.some((run) => run.variant === variant),
         }),
       ),
     ),

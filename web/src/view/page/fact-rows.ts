@@ -55,7 +55,7 @@ export function factRows(library: Library): FactRow[] {
     { label: column.label, measured: false, cells: listed.map((drive) => cellOf(drive, column)) },
     measuredRow(library, column),
   ]);
-  const perGb = { label: "Price per GB", measured: false, cells: listed.map(pricePerGb) };
+  const perGb = { label: "Price per GB", measured: false, cells: listed.map(pricePerGbCell) };
   const rows = [...facts, perGb].filter(({ cells }) => cells.some((cell) => cell !== null));
   return rows.some(({ measured }) => !measured) ? [capacity, ...rows] : [];
 }
@@ -85,17 +85,32 @@ function priceCell({ amount_cents, currency, date, from }: Price): FactCell {
   return plain(withUnit(separated(amount_cents / 100, 2), currency), from, date);
 }
 
-function pricePerGb(drive: Drive): FactCell | null {
+/** The price of a GB that the drive offers. */
+export function pricePerGb(drive: Drive): { value: number; currency: string; text: string } | null {
   const { price } = factsOf(drive);
   if (!price) return null;
-  const amount = price.amount_cents / 100 / (wholeBytes(targetOf(drive)) / 1e9);
-  return plain(withUnit(significant(amount), `${price.currency}/GB`), price.from, price.date);
+  const { currency } = price;
+  const value = price.amount_cents / 100 / (wholeBytes(targetOf(drive)) / 1e9);
+  return { value, currency, text: withUnit(significant(value), `${currency}/GB`) };
+}
+
+function pricePerGbCell(drive: Drive): FactCell | null {
+  const { price } = factsOf(drive);
+  const each = pricePerGb(drive);
+  return price && each ? plain(each.text, price.from, price.date) : null;
 }
 
 /** The size of the whole drive, also where a part of it is simulated. */
 function wholeBytes({ capacity_bytes, details }: Target): number {
   const share = /^(\d+)\/(\d+)$/.exec(details.scale ?? "");
   return share ? (capacity_bytes * Number(share[2])) / Number(share[1]) : capacity_bytes;
+}
+
+/** The word for figures of runs: nothing of a simulated drive was measured. */
+function foundBy({ listed }: Library): string {
+  const simulated = listed.filter((drive) => targetOf(drive).kind === "simulated").length;
+  if (simulated === 0) return "Measured";
+  return simulated === listed.length ? "Simulated" : "Simulated or measured";
 }
 
 function measuredRow(library: Library, { key, label, unit }: Column): FactRow {
@@ -108,7 +123,7 @@ function measuredRow(library: Library, { key, label, unit }: Column): FactRow {
       ? { text: shown(value * factor, unit), note: "", from: metric, run }
       : null;
   };
-  return { label: label.replace("Rated", "Measured"), measured: true, cells: library.listed.map(cell) };
+  return { label: label.replace("Rated", foundBy(library)), measured: true, cells: library.listed.map(cell) };
 }
 
 function shown(value: string | number, unit: Column["unit"]): string {

@@ -8,9 +8,6 @@ import { markSign } from "../parts/mark";
 import { driveName } from "../parts/name";
 import { type FactCell, type FactRow, factRows } from "./fact-rows";
 
-/** Columns of more drives than these are folded. */
-const MANY_DRIVES = 8;
-
 /** The section, or null if nothing is known about any drive. */
 export function factsSection(library: Library): HTMLElement | null {
   const rows = factRows(library);
@@ -37,13 +34,13 @@ export function factsSection(library: Library): HTMLElement | null {
     "section",
     { id: "facts", "aria-labelledby": "facts-title" },
     h("h2", { id: "facts-title" }, title),
-    library.listed.length > MANY_DRIVES
-      ? lateFold("fold", `Of all ${library.listed.length} drives`, () => wide)
+    library.listed.length > 1
+      ? lateFold("details", `Of all ${library.listed.length} drives`, () => wide)
       : wide,
     h(
       "p",
       { class: "quiet small" },
-      `Point at a value for its source. ${UNKNOWN} not known. Measured values come from the runs of this report.`,
+      `Point at a value for its source. ${UNKNOWN} not known. Coloured rows come from the runs of this report.`,
     ),
   );
 }

@@ -1,7 +1,10 @@
 // Title and theme, the answer, and what the report lacks.
 
+import type { App } from "../../app";
 import { shortened, visible } from "../../data/format";
-import type { Library } from "../../data/load";
+import type { Product } from "../../data/products";
+import type { Report } from "../../data/schema.gen";
+import { isGraphed } from "../../data/tests";
 import { h } from "../../dom";
 import type { Store, Theme } from "../../state";
 
@@ -28,10 +31,38 @@ export function titleHeading(title: string): HTMLElement {
   return h("h1", { title: short === title ? null : title }, short);
 }
 
+/** Titles that the program gives where nobody chose one. */
+const GIVEN = ["SSD review", "SSD performance consistency", "SSD performance", "Comparison"];
+
+const NUMBERS = [
+  "",
+  "One",
+  "Two",
+  "Three",
+  "Four",
+  "Five",
+  "Six",
+  "Seven",
+  "Eight",
+  "Nine",
+  "Ten",
+  "Eleven",
+  "Twelve",
+];
+
+/** The drive, or the number of drives with their question; a title that somebody chose stays. */
+export function titleOf({ title }: Report, products: readonly Product[]): string {
+  if (!GIVEN.includes(title) || products.length === 0) return title;
+  if (products.length === 1) return products[0].name;
+  const keeps = products.some((product) => product.runs.some(({ view }) => isGraphed(view.test)));
+  const count = NUMBERS[products.length] ?? products.length;
+  return `${count} drives: ${keeps ? "which keeps its pace?" : "which is fastest?"}`;
+}
+
 /** Title, then the first line about the runs that are not whole, then the answer. */
 export function header(
-  { report }: Library,
-  store: Store,
+  { library: { report }, products, store }: App,
+  card: HTMLElement,
   first: HTMLElement | null,
   answer: HTMLElement | null,
 ): HTMLElement {
@@ -42,9 +73,9 @@ export function header(
       "div",
       { class: "masthead-top" },
       h("p", { class: "overline" }, report.tool_version),
-      themeButton(store),
+      h("div", {}, card, " ", themeButton(store)),
     ),
-    titleHeading(report.title),
+    titleHeading(titleOf(report, products)),
     first,
     answer,
     leftOut(report.left_out ?? []),

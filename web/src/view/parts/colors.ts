@@ -16,8 +16,10 @@ export function colorProducts(app: App, within: ParentNode): void {
     const slot = slots.get(element.dataset.product ?? "") ?? 0;
     if (element.dataset.slot === String(slot)) continue;
     element.dataset.slot = String(slot);
-    if (element instanceof HTMLButtonElement) element.setAttribute("aria-pressed", String(slot > 0));
   }
+  const forward = [reviewed(app)?.key ?? "", ...app.store.state.marked];
+  for (const button of within.querySelectorAll<HTMLElement>("button[data-product]"))
+    button.setAttribute("aria-pressed", String(forward.includes(button.dataset.product ?? "")));
 }
 
 /** Colours everything, now and after each change of the chosen or marked drives. */

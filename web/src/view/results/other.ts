@@ -4,7 +4,7 @@ import type { App } from "../../app";
 import { isImported, type Run, runsBeside } from "../../data/load";
 import { curvesOf, feltOf, hasPowerBars, heading, heatMapsOf, inOrder, question } from "../../data/tests";
 import { aside, h, lateFold } from "../../dom";
-import { testBars } from "../bars/chapter";
+import { testBars, testTiles } from "../bars/chapter";
 import { sectionId } from "../parts/address";
 import { colorProducts } from "../parts/colors";
 import { plainRunName, runName } from "../parts/name";
@@ -44,55 +44,53 @@ function verdict({ view }: Run): HTMLElement | null {
   );
 }
 
-/** What one run measured, under its name where several drives are on the page. */
-function measured(run: Run, runs: readonly Run[]): HTMLElement {
+/** The pictures of one run, under its name where several drives are on the page. */
+function pictures(run: Run, runs: readonly Run[]): HTMLElement | null {
   const { passes, power } = run.view;
-  return h(
-    "article",
-    { class: "measured" },
-    h("h3", {}, runName(run)),
+  const drawn = [
     verdict(run),
     passes.length > 0 && passGraph(passes, "Speed over the address space", plainRunName(run)),
     power.length > 0 && powerGraph(power, runs.indexOf(run), plainRunName(run)),
-    convergence(run),
-    resultTables(run, runs),
-  );
+    ...convergence(run),
+  ].filter((one) => one !== null && one !== false);
+  return drawn.length === 0 ? null : h("article", { class: "measured" }, h("h3", {}, runName(run)), drawn);
 }
 
-/** All figures by name; folded away where tables or bars show them already. */
+/** The tables, the sentences and the conditions of one run. */
+function record(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement[] {
+  return [
+    ...resultTables(run, own),
+    ...(hasSomethingToSay(run) ? [findingCard(run, toFigure)] : []),
+    conditions(run, false, heading(run.view.test)),
+  ];
+}
+
+/** Built when a reader opens it: the records of 20 drives are thousands of rows. */
+function foldedRecord(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement {
+  return lateFold("record", runName(run), () => [pictures(run, own), record(run, own, toFigure)]);
+}
+
+/** All figures by name; folded away where tables show them already. */
 function allFigures(title: string, runs: readonly Run[]): HTMLElement {
   const table = () => figuresTable(title, runs);
   if (runs.length <= OPEN_MAX && runs.every(({ view }) => view.tables.length === 0)) return table();
   return lateFold("all-figures", ["All figures", aside(`: ${title}`)], table);
 }
 
-/** The results of one run in full. */
-function record(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement[] {
-  const { tables, passes, power, verdict: decided } = run.view;
-  const has = tables.length + passes.length + power.length > 0 || decided;
-  return [
-    ...(has ? [measured(run, own)] : []),
-    ...(hasSomethingToSay(run) ? [findingCard(run, toFigure)] : []),
-  ];
-}
-
-/** Built when a reader opens it: the records of 20 drives are thousands of rows. */
-function foldedRecord(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement {
-  return lateFold("record", runName(run), () => [
-    ...record(run, own, toFigure),
-    conditions(run, false, heading(run.view.test)),
-  ]);
-}
-
-function records(own: readonly Run[], toFigure: (name: string) => void, title: string): HTMLElement[] {
-  if (own.length > OPEN_MAX) {
-    const summary = [`Each of the ${own.length} runs: tables, findings, conditions`, aside(`, ${title}`)];
-    return [lateFold("records", summary, () => own.map((run) => foldedRecord(run, own, toFigure)))];
-  }
-  return [
-    ...own.flatMap((run) => record(run, own, toFigure)),
-    ...own.map((run) => conditions(run, false, title)),
-  ];
+/** Everything behind the answer of a test, built when a reader opens it. */
+function details(test: string, own: readonly Run[], overlay: HTMLElement | null): HTMLElement {
+  const title = heading(test);
+  return lateFold("details", ["Details", aside(`: ${title}`)], () => {
+    const figures = allFigures(title, own);
+    const toFigure = (name: string) => goToFigure(figures, name);
+    const recordOf = own.length > OPEN_MAX ? foldedRecord : record;
+    return [
+      overlay,
+      hasPowerBars(test) && powerBars(own),
+      own.map((run) => recordOf(run, own, toFigure)),
+      figures,
+    ];
+  });
 }
 
 /** Plots side by side; more of them are in a fold. */
@@ -117,8 +115,6 @@ function testSection(app: App, test: string): HTMLElement {
   const own = all.filter((run) => run.view.test === test);
   const id = sectionId(test, false);
   const title = heading(test);
-  const figures = allFigures(title, own);
-  const toFigure = (name: string) => goToFigure(figures, name);
   const recolor = (within: ParentNode) => colorProducts(app, within);
   const keyOf = (run: Run) => app.products.find(({ runs }) => runs.includes(run))?.key ?? "";
   const tables = own.flatMap(({ view }) => view.tables.map(({ name }) => name));
@@ -128,7 +124,7 @@ function testSection(app: App, test: string): HTMLElement {
   const maps = heatMaps(heatMapsOf(test), own);
   const overlay = passOverlay(own, { keyOf, recolor });
   const many = own.length > COLORS;
-  const bars = testBars(app, test, recolor, many && curves.length > 0);
+  const bars = testBars(app, test, recolor, curves.length > 0);
   const half = many && curves.length === 0 && isNarrow(bars);
   return h(
     "section",
@@ -141,17 +137,11 @@ function testSection(app: App, test: string): HTMLElement {
     h("p", { class: "overline" }, title),
     h("h2", { id: `${id}-title` }, question(test)),
     wordsOf(app, test),
-    bars,
+    bars ?? testTiles(app, test),
     feltOf(test).map((table) => feltBlock(app, test, table)),
     curvesGrid([...curves, ...maps]),
-    hasPowerBars(test) && !many && powerBars(own),
-    h(
-      "div",
-      { class: own.length > OPEN_MAX ? "test-foot" : null },
-      overlay,
-      records(own, toFigure, title),
-      figures,
-    ),
+    own.length <= OPEN_MAX && own.map((run) => pictures(run, own)),
+    details(test, own, overlay),
   );
 }
 

@@ -32,7 +32,7 @@ const WIDTH_MIN = 260;
  * it. `first` is the width of its place, if that is known.
  */
 export function drawing(
-  height: number,
+  tall: number | ((width: number) => number),
   draw: (width: number) => SVGElement[],
   drawn: (holder: HTMLElement) => void = () => undefined,
   first = WIDTH,
@@ -44,6 +44,7 @@ export function drawing(
     const width = Math.max(WIDTH_MIN, Math.round(wanted));
     if (width === last) return;
     last = width;
+    const height = typeof tall === "number" ? tall : tall(width);
     const size = { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
     holder.replaceChildren(svg("svg", size, ...draw(width)));
     drawn(holder);

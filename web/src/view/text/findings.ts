@@ -40,15 +40,34 @@ function warningItem([first, ...others]: string[]): HTMLElement {
   return h("li", {}, first, others.length > 0 && lateFold("alike", `${others.length} more like this`, list));
 }
 
-export function warningList(run: Run, named = false): HTMLElement | null {
-  const { warnings } = run.view;
-  if (warnings.length === 0) return null;
+function notice(warnings: readonly string[], whose: (Node | string)[]): HTMLElement {
   return h(
     "div",
     { class: "notice notice-warn", role: "note" },
-    h("p", {}, h("b", {}, warnings.length === 1 ? "Warning" : "Warnings"), named && [" for ", runName(run)]),
+    h("p", {}, h("b", {}, warnings.length === 1 ? "Warning" : "Warnings"), whose),
     h("ul", {}, alike(warnings).map(warningItem)),
   );
+}
+
+export function warningList({ view: { warnings } }: Run): HTMLElement | null {
+  return warnings.length === 0 ? null : notice(warnings, []);
+}
+
+/** The warnings of several runs: those of runs that have the same ones stand once. */
+export function warningsOf(runs: readonly Run[]): HTMLElement[] {
+  const groups = new Map<string, Run[]>();
+  for (const run of runs) {
+    const key = JSON.stringify(run.view.warnings);
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  return [...groups.values()]
+    .filter(([{ view }]) => view.warnings.length > 0)
+    .map((own) =>
+      notice(
+        own[0].view.warnings,
+        own.flatMap((run, at) => [at === 0 ? " for " : ", ", runName(run)]),
+      ),
+    );
 }
 
 export function findingCard(run: Run, toFigure: (name: string) => void): HTMLElement {

@@ -34,8 +34,8 @@ describe("facts", () => {
       metrics: { "corners.sequential_read.mb_per_s": 530.4 },
     };
     const table = rows(run, corners);
-    expect(table.get("Measured sequential read")).toEqual(["530 MB/s"]);
-    expect([...table.keys()].indexOf("Measured sequential read")).toBe(
+    expect(table.get("Simulated sequential read")).toEqual(["530 MB/s"]);
+    expect([...table.keys()].indexOf("Simulated sequential read")).toBe(
       [...table.keys()].indexOf("Rated sequential read") + 1,
     );
   });

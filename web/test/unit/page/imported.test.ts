@@ -45,7 +45,7 @@ describe("an imported run", () => {
     expect(own).toMatchObject({ standing: "unlike", rank: null, value: 1e9 });
     expect(own?.reason).toBe("imported from fio-3.42, unknown: purge, fill");
     expect(ranking.ranked).toBe(3);
-    expect(ranking.sample?.view.test).toBe("consistency");
+    expect(ranking.samples[0]?.view.test).toBe("consistency");
   });
 
   test("is not ranked among imported ones either", () => {

@@ -1,0 +1,83 @@
+// The drives for a purpose, and the mean over the suite: what an owner asks who wants one drive and no table.
+
+import { HEADLINES } from "./headlines";
+import { SAME } from "./pair";
+import type { Product } from "./products";
+import type { Entry, Ranking } from "./ranking";
+
+type Rank = (test: string, metric: string) => Ranking;
+
+export interface Purpose {
+  name: string;
+  /** The figure that decides, in words. */
+  by: string;
+  ranking: Ranking;
+  /** The best drive, with those that are the same within 3%. */
+  best: Entry[];
+}
+
+/** Purposes with the figures that decide: the first one that ranks several drives. */
+const PURPOSES: [name: string, figures: [test: string, metric: string, by: string][]][] = [
+  [
+    "Desktop",
+    [
+      ["feel", "feel.day.time_s", "least time for everyday work"],
+      ["light", "avg_data_rate_mb_per_s", "fastest in light work"],
+      ["latency", "latency.random_read.latency_ns_mean", "shortest single read"],
+    ],
+  ],
+  [
+    "Write-heavy work",
+    [
+      ["consistency", "iops_steady_mean", "highest steady pace"],
+      ["heavy", "avg_data_rate_mb_per_s", "fastest in heavy work"],
+    ],
+  ],
+  ["Notebook", [["power", "power.idle.power_w_mean", "least power at rest"]]],
+];
+
+function rankedOf({ entries }: Ranking): Entry[] {
+  return entries.filter(({ standing, value }) => standing === "ranked" && value !== null);
+}
+
+export function purposes(rank: Rank): Purpose[] {
+  return PURPOSES.flatMap(([name, figures]) => {
+    for (const [test, metric, by] of figures) {
+      const ranking = rank(test, metric);
+      const entries = rankedOf(ranking);
+      if (entries.length < 2) continue;
+      const top = entries[0].value ?? 0;
+      const best = entries.filter(({ value }) => Math.abs((value ?? 0) - top) <= SAME * Math.abs(top));
+      return [{ name, by, ranking, best }];
+    }
+    return [];
+  });
+}
+
+export interface SuiteMean {
+  /** Number of figures in it. */
+  figures: number;
+  /** Best first; each share of the best drive is above 0 and at most 1. */
+  shares: { product: Product; share: number }[];
+}
+
+/**
+ * The geometric mean of every headline in which all drives are ranked, each as a share of the best drive. Null with
+ * fewer than two drives or three figures.
+ */
+export function suiteMean(products: readonly Product[], rank: Rank): SuiteMean | null {
+  const all = HEADLINES.map(({ test, metric }) => rank(test, metric)).filter(
+    ({ figure, entries, ranked }) =>
+      figure.better !== null && ranked === products.length && entries.every(({ value }) => (value ?? 0) > 0),
+  );
+  if (products.length < 2 || all.length < 3) return null;
+  const share = (product: Product, { figure, entries }: Ranking): number => {
+    const own = entries.find((entry) => entry.product === product)?.value ?? 1;
+    const best = entries[0].value ?? 1;
+    return figure.better === "higher" ? own / best : best / own;
+  };
+  const mean = (product: Product) =>
+    Math.exp(all.reduce((sum, ranking) => sum + Math.log(share(product, ranking)), 0) / all.length);
+  const shares = products.map((product) => ({ product, share: mean(product) }));
+  return { figures: all.length, shares: shares.sort((a, b) => b.share - a.share) };
+}

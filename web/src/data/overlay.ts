@@ -1,0 +1,97 @@
+// The pace of every drive over time, in few points: one line for each drive, or for each spare area of a single one.
+
+import { metricOf } from "./figures";
+import { isImported, type Run, spareLabel } from "./load";
+import { type Product, runsOf } from "./products";
+import { chosenRun, unlikeIn } from "./ranking";
+
+/** Points of a line; each is the median of its part of the time. */
+export const POINTS = 150;
+
+/** Seconds that a median looks at. */
+const SAMPLE_MAX = 200;
+
+export interface Line {
+  /** Key of the drive; empty for the spare areas of a single one. */
+  product: string;
+  name: string;
+  run: Run;
+  values: number[];
+  /** The smallest and the largest value of repeated runs; null for a single run. */
+  band: [number, number][] | null;
+  /** The figure of the pace that the run keeps, or null if it has none. */
+  kept: number | null;
+}
+
+export interface Overlay {
+  /** Seconds of the longest run. */
+  seconds: number;
+  lines: Line[];
+}
+
+function middle(values: number[]): number {
+  if (values.length === 0) return Number.NaN;
+  values.sort((a, b) => a - b);
+  return values[Math.floor(values.length / 2)];
+}
+
+/** The median of each part of the time; NaN where a run has no second. */
+export function medians({ columns: { second, iops } }: Run, seconds: number, points = POINTS): number[] {
+  const parts: number[][] = Array.from({ length: points }, () => []);
+  // Of millions of seconds a sample is enough for a median.
+  const stride = Math.max(1, Math.floor(second.length / (points * SAMPLE_MAX)));
+  for (let row = 0; row < second.length; row += stride) {
+    const part = parts[Math.min(points - 1, Math.floor((points * second[row]) / seconds))];
+    if (part && !Number.isNaN(iops[row])) part.push(iops[row]);
+  }
+  return parts.map(middle);
+}
+
+function endOf({ columns: { second } }: Run): number {
+  return second.length === 0 ? 0 : second[second.length - 1] + 1;
+}
+
+/** Whole runs of a drive under the conditions of this one. */
+function repeats(product: Product, run: Run): Run[] {
+  const alike = runsOf(product, run.view.test).filter(
+    (one) =>
+      one.view.span.variant === run.view.span.variant &&
+      one.view.status === "complete" &&
+      one.columns.iops.length > 0 &&
+      unlikeIn(one, run).length === 0,
+  );
+  return alike.includes(run) ? alike : [run];
+}
+
+function lineOf(product: Product, run: Run, name: string, key: string, seconds: number): Line {
+  const all = isImported(run) ? [run] : repeats(product, run);
+  const each = all.map((one) => medians(one, seconds));
+  const known = (at: number) => each.map((values) => values[at]).filter((value) => !Number.isNaN(value));
+  const values = each[0].map((_, at) => middle(known(at)));
+  const band = each[0].map((_, at): [number, number] => [Math.min(...known(at)), Math.max(...known(at))]);
+  const kept = metricOf(run, "iops_steady_mean");
+  return { product: key, name, run, values, band: all.length > 1 ? band : null, kept };
+}
+
+/** Nothing without a second of load. */
+export function overlayOf(products: readonly Product[], test: string, variant: string): Overlay | null {
+  const [only] = products;
+  const alone = products.length === 1;
+  const own = alone
+    ? runsOf(only, test)
+        .filter(
+          (run, at, all) => all.findIndex((one) => one.view.span.variant === run.view.span.variant) === at,
+        )
+        .map((run) => ({ product: only, run, name: spareLabel(run.view.span.variant), key: "" }))
+    : products.flatMap((product) => {
+        const run = chosenRun(product, test, variant, "iops_steady_mean");
+        return run ? [{ product, run, name: product.plain, key: product.key }] : [];
+      });
+  const having = own.filter(({ run }) => run.columns.iops.length > 0);
+  const seconds = Math.max(0, ...having.map(({ run }) => endOf(run)));
+  if (seconds === 0) return null;
+  return {
+    seconds,
+    lines: having.map(({ product, run, name, key }) => lineOf(product, run, name, key, seconds)),
+  };
+}
