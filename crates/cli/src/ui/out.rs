@@ -51,11 +51,11 @@ fn may_begin() -> bool {
 /// See [`data!`]. After the first error nothing more is written; [`data_lost`] returns that error
 /// at the end.
 pub fn write_data(line: Arguments) {
-    write_visible(visible(&line.to_string()).into_owned());
+    write_visible(&visible(&line.to_string()));
 }
 
 /// Writes a line that a terminal shows as it should.
-fn write_visible(line: String) {
+fn write_visible(line: &str) {
     let mut stdout = io::stdout().lock();
     if DATA_ENDED.get().is_some() || !may_begin() {
         return;
@@ -84,7 +84,7 @@ pub fn write_emphasised(emphasis: Emphasis, line: &str) {
         Emphasis::Aside => style.dim(),
         Emphasis::Attention => style.yellow(),
     };
-    write_visible(style.apply_to(visible(line)).to_string());
+    write_visible(&style.apply_to(visible(line)).to_string());
 }
 
 /// See [`talk!`]. Lost messages are no reason to end.
