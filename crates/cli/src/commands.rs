@@ -129,13 +129,13 @@ impl Command {
             Command::Lab(command) => lab::run(&command),
             Command::RestoreSettings(args) => restore_settings::run(&args),
             Command::Selftest(args) => selftest::run(&args),
-            Command::Completions(args) => completions::run(&args, whole()),
+            Command::Completions(args) => completions::run(&args),
             Command::Man(args) => man::run(&args, whole()),
         }
     }
 }
 
 /// The command line without the defaults of a user.
-fn whole() -> clap::Command {
+pub fn whole() -> clap::Command {
     help::command::<Args>(&Defaults::built_in())
 }

@@ -42,6 +42,9 @@ static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
 
 fn main() -> ExitCode {
     io::huge_pages::on_exhausted(stop::out_of_memory);
+    if commands::completions::answer(commands::whole) {
+        return ExitCode::SUCCESS;
+    }
     let loaded = Defaults::load();
     let built_in = Defaults::built_in();
     let defaults = loaded.as_ref().unwrap_or(&built_in);

@@ -11,7 +11,7 @@ use run::session::Plan;
 use run::suite::{Action, PhaseSpec, Step};
 
 /// Time for a command of a workload.
-const COMMAND_NS: u64 = 300;
+const COMMAND_NS: u64 = 430;
 /// Time for a command of a trace: many read in order, and the drive reads ahead of several readers.
 const TRACE_COMMAND_NS: u64 = 2_000;
 /// Length of a command of a trace: 2.46 TB in 49.8 million are the Destroyer.

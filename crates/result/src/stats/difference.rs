@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::findings::{count, percent, time, used_part};
+use super::findings::{count, percent, used_part};
 use super::notice::is_paced;
 use crate::schema::{Run, RunStatus};
 
@@ -38,7 +38,6 @@ pub struct Difference {
 struct Felt {
     waits: f64,
     waits_per_minute: f64,
-    waited_s: f64,
     /// `None` if the test set the rate.
     slow_share: Option<f64>,
 }
@@ -58,7 +57,6 @@ impl Felt {
         is_whole.then_some(Self {
             waits,
             waits_per_minute: waits / minutes,
-            waited_s: metric("notice_waited_s")?,
             slow_share: if is_paced(run) {
                 None
             } else {
@@ -75,11 +73,7 @@ impl Felt {
         let waits = if self.waits == 0.0 {
             "no wait of 0.1 s or longer".to_owned()
         } else {
-            format!(
-                "{} waits of 0.1 s or longer ({} in commands that took so long)",
-                count(self.waits),
-                time(self.waited_s * 1e9)
-            )
+            format!("{} waits of 0.1 s or longer", count(self.waits))
         };
         let slow = match self.slow_share {
             None => return waits,

@@ -109,10 +109,9 @@ impl Notice {
             0 => "no command took 0.1 s or longer".to_owned(),
             1 => format!("one command took 0.1 s or longer ({})", time(self.waited_ns as f64)),
             many => format!(
-                "{} of {} commands took 0.1 s or longer, {} of waiting together",
+                "{} of {} commands took 0.1 s or longer",
                 count(many as f64),
-                count(self.commands as f64),
-                time(self.waited_ns as f64)
+                count(self.commands as f64)
             ),
         }
     }

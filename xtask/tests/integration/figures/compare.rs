@@ -62,7 +62,7 @@ fn a_slower_drive_is_a_regression_and_the_same_one_is_not() {
     the_words_are_those_of_people(&words.stdout);
     let unknown = compare(&lab, &["label:plain", "label:fifa"]);
     unknown.must_exit_with(2);
-    assert!(unknown.stderr.contains("`fifa`; near: fifo"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("`fifa`; close to it: fifo"), "{}", unknown.stderr);
 }
 
 /// Labels, no keys and no checksums; the mean latency at one queue depth is not told beside the

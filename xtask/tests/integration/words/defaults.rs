@@ -68,12 +68,34 @@ fn shells_take_the_completions_and_readers_the_manual() {
     let script = Answer::of(&mut lab.command(&["completions", "bash"]));
     script.must_exit_with(0);
     let path = lab.path("ssdlab.bash");
-    // Completes the first word after `ssdlab run`.
-    let call = "COMP_WORDS=(ssdlab run load-l); COMP_CWORD=2; _ssdlab ssdlab load-l run; echo ${COMPREPLY[@]}";
-    std::fs::write(&path, format!("{}\n{call}\n", script.stdout)).expect("a script");
-    let answer = Answer::of(Command::new("bash").arg(&path));
-    answer.must_exit_with(0);
-    assert_eq!(answer.stdout.trim(), "load-latency", "{answer:#?}");
+    let drive = "sim:sandisk-extreme-ii-480gb?scale=1/512";
+    let run =
+        ["run", "consistency", drive, "--set=duration=5s", "--label=before", "--library=runs"];
+    Answer::of(&mut lab.command(&run)).must_exit_with(0);
+    let completes = |words: &[&str], wanted: &str| {
+        let (last, words) = (words.len(), words.join(" "));
+        let call = format!("COMP_WORDS=(ssdlab {words}); COMP_CWORD={last}; COMP_TYPE=9");
+        let show = "_clap_complete_ssdlab; printf '%s\\n' \"${COMPREPLY[@]}\"";
+        std::fs::write(&path, format!("{}\n{call}\n{show}\n", script.stdout)).expect("a script");
+        let ssdlab = lab.command(&["list"]).get_program().to_owned();
+        let folder = std::path::Path::new(&ssdlab).parent().expect("a folder").to_owned();
+        let mut path_list = folder.into_os_string();
+        path_list.push(":");
+        path_list.push(std::env::var_os("PATH").expect("PATH"));
+        let mut bash = Command::new("bash");
+        bash.arg(&path).current_dir(lab.path(".")).env("PATH", path_list);
+        let answer = Answer::of(&mut bash);
+        answer.must_exit_with(0);
+        assert!(answer.stdout.lines().any(|line| line.contains(wanted)), "{words}: {answer:#?}");
+    };
+    completes(&["run", "load-l"], "load-latency");
+    completes(&["run", "trim", "sim:samsung-840-p"], "samsung-840-pro-256gb");
+    completes(&["run", "trim", "sim:x", "--set", "tort"], "torture=");
+    completes(&["run", "workload", "null:", "--workload", "olt"], "oltp");
+    let entry = lab.path("runs").read_dir().expect("a library").next().expect("a run");
+    let name = entry.expect("a run").file_name().into_string().expect("a name");
+    completes(&["show", "--library", "runs", &name[..12]], &name);
+    completes(&["compare", "--library", "runs", "label:b"], "before");
     Answer::of(&mut lab.command(&["man", "pages"])).must_exit_with(0);
     for (page, word) in [("ssdlab.1", "Exit codes"), ("ssdlab-run.1", "ssdlab run consistency")] {
         let text = std::fs::read_to_string(lab.path("pages").join(page)).expect("a page");
