@@ -137,6 +137,11 @@ fn print_tables(tables: &[Table]) {
 
 fn print_table(table: &Table) {
     data!("  {}:", table.title);
+    table::print(&table_rows(table));
+}
+
+/// The head of a table and its rows.
+fn table_rows(table: &Table) -> Vec<Vec<String>> {
     let heading = table.columns.iter().map(column_heading);
     let mut rows = vec![[format!("    {}", table.row_name)].into_iter().chain(heading).collect()];
     for row in &table.rows {
@@ -145,7 +150,7 @@ fn print_table(table: &Table) {
         });
         rows.push([format!("    {}", row.label)].into_iter().chain(cells).collect());
     }
-    table::print(&rows);
+    rows
 }
 
 /// The drive's own counters before and after the run.

@@ -8,7 +8,7 @@ use result::schema::Run;
 use run::Test;
 
 use super::footnotes::Footnotes;
-use super::{figure_row, print_table, print_title};
+use super::{figure_row, print_title, table_rows};
 use crate::ui::out::{Emphasis, data, write_emphasised};
 use crate::ui::plot::sparkline;
 use crate::ui::table::{self, count};
@@ -33,8 +33,9 @@ pub fn print_card(run: &Run, dir: &Path, iops: &[f64]) {
     let rows: Vec<_> =
         chosen.iter().filter_map(|metric| figure_row(run, metric, &footnotes)).collect();
     table::print(&rows);
-    if rows.is_empty() {
-        run.tables.first().into_iter().for_each(print_table);
+    if let (true, Some(first)) = (rows.is_empty(), run.tables.first()) {
+        data!("  {}:", first.title);
+        table::print(&table::leading_columns(table_rows(first), COLUMNS));
     }
     footnotes.print(Some(COLUMNS));
     let verdict = run.verdict.as_ref().map(|verdict| format!("verdict: {}", verdict.text));

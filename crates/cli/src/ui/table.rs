@@ -7,6 +7,9 @@ use result::stats::words::percent;
 
 use super::out::data;
 
+/// The space between two columns.
+const GAP: &str = "  ";
+
 /// A count with thousands separators: `12,345`.
 pub fn count(value: f64) -> String {
     let text = grouped(&format!("{:.0}", value.abs()));
@@ -60,21 +63,39 @@ pub fn figure(value: f64, unit: Unit) -> String {
     }
 }
 
-/// Prints rows in columns; all but the last are padded.
-pub fn print(rows: &[Vec<String>]) {
+/// The widths of the columns of these rows.
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    (0..columns).map(width).collect()
+}
+
+/// The rows with their first columns, as many as fit into a width; at least one.
+pub fn leading_columns(mut rows: Vec<Vec<String>>, width: usize) -> Vec<Vec<String>> {
+    let ends = widths(&rows).into_iter().scan(0, |end, width| {
+        *end += width;
+        let here = *end;
+        *end += GAP.len();
+        Some(here)
+    });
+    let fitting = ends.take_while(|&end| end <= width).count().max(1);
+    rows.iter_mut().for_each(|row| row.truncate(fitting));
+    rows
+}
+
+/// Prints rows in columns; all but the last are padded.
+pub fn print(rows: &[Vec<String>]) {
+    let widths = widths(rows);
     for row in rows {
         // Not `{cell:width$}`, which takes widths up to 65,535 only.
         let padded = |cell: &String, width: usize| {
             format!("{cell}{}", " ".repeat(width.saturating_sub(cell.chars().count())))
         };
         let cells = row.iter().zip(&widths).map(|(cell, &width)| padded(cell, width));
-        data!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        data!("{}", cells.collect::<Vec<_>>().join(GAP).trim_end());
     }
 }
 
@@ -91,6 +112,13 @@ mod tests {
         assert_eq!(seconds(Nanos(2_000_000_000_000)), "33m 20s");
         assert_eq!(bytes(480_103_981_056), "480.1 GB");
         assert_eq!(latency(1_234_567.0), "1.23 ms");
+    }
+
+    #[test]
+    fn a_wide_table_keeps_the_columns_that_fit() {
+        let rows = || vec![vec!["name".to_owned(), "12,345".to_owned(), "x".repeat(9)]];
+        let kept = |width| leading_columns(rows(), width)[0].len();
+        assert_eq!((kept(21), kept(22), kept(23), kept(1)), (2, 2, 3, 1));
     }
 
     #[test]

@@ -38,6 +38,21 @@ fn a_run_is_a_card_and_the_rest_is_asked_for() {
     }
 }
 
+/// A test whose answer is a table has those of its columns on the card that fit.
+#[test]
+fn a_table_of_a_card_is_cut_to_its_width() {
+    let lab = Lab::new();
+    let mut words = RUN.to_vec();
+    words.splice(1..5, ["fill-level", RUN[2], "--quick"]);
+    let run = Answer::of(&mut lab.command(&words));
+    run.must_exit_with(0);
+    assert!(run.stdout.contains("Speed by fill level"), "{}", run.stdout);
+    let is_path = |line: &&str| line.starts_with("runs/");
+    let widest =
+        run.stdout.lines().filter(|line| !is_path(line)).map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{}", run.stdout);
+}
+
 /// On a terminal the title is bold, unless `NO_COLOR` is set.
 #[test]
 fn a_terminal_gets_emphasis() {
