@@ -62,5 +62,6 @@ mod words {
     mod limits;
     mod messages;
     mod output;
+    mod readme;
     mod usage;
 }
