@@ -14,12 +14,13 @@ use xtask::workspace::Workspace;
 
 const LOG: Log = Log::stderr("screens");
 const TITLE: &str = "Simulated drives";
-/// Drives of the reviews with unlike curves, of four makers.
-const DRIVES: [&str; 4] = [
+/// Drives of the reviews with unlike curves, of five makers.
+const DRIVES: [&str; 5] = [
     "intel-ssd-730-480gb",
     "ocz-vector-256gb",
     "samsung-840-pro-256gb",
     "sandisk-extreme-ii-480gb",
+    "seagate-600-480gb",
 ];
 /// The tests of the first screen, at full size; about ten minutes of processor time.
 const OPTIONS: [&str; 2] = ["--tests", "consistency,corners,latency,light,heavy"];
