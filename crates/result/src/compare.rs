@@ -17,6 +17,7 @@ mod remarks;
 pub mod repeated;
 mod sides;
 
+use base::text::nearest;
 use serde::Serialize;
 
 pub use self::across::Across;
@@ -26,7 +27,6 @@ pub use self::remarks::Missing;
 pub use self::sides::{Group, LeftOut, NothingInCommon};
 use crate::metrics::{Better, find, label};
 use crate::schema::Run;
-use base::text::nearest;
 
 /// Chance that a comparison calls equal groups worse.
 pub const CHANCE: f64 = 0.05;

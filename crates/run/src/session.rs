@@ -28,7 +28,7 @@ use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::schema::{Load, Phase, Run, RunStatus};
 use result::store::{RunWriter, StoreError, preflight};
-use target::{Identity, Target, TargetError, TargetKind};
+use target::{Identity, Target, TargetError};
 
 pub use self::bare::{TOOL_VERSION, bare_run};
 use self::host::HostWatch;
@@ -87,7 +87,7 @@ pub fn run<T: Target>(
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     session.watch_health(target);
-    let is_real = matches!(target.identity().kind, TargetKind::Block | TargetKind::File);
+    let is_real = target.identity().kind.has_engine();
     session.pulse = is_real.then(Pulse::start).flatten();
     session.reads_as_found |= is_real && plan.only_reads();
     if session.reads_as_found {

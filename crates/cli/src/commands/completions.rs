@@ -112,7 +112,7 @@ fn targets(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// The keys of the test on the command line, or those of every test behind its name.
 fn settings() -> Vec<CompletionCandidate> {
-    let test = std::env::args().find_map(|word| word.parse::<Test>().ok());
+    let test = words().iter().find_map(|word| word.parse::<Test>().ok());
     let keys = |test: Test, prefix: &str| {
         let key = |param: &run::params::Param| {
             candidate(
@@ -137,9 +137,14 @@ fn workloads(typed: &OsStr) -> Vec<CompletionCandidate> {
     named.chain(PathCompleter::file().complete(typed)).collect()
 }
 
+/// The words of the command line that are text.
+fn words() -> Vec<String> {
+    std::env::args_os().filter_map(|word| word.into_string().ok()).collect()
+}
+
 /// The library on the command line, or the usual one.
 fn library() -> PathBuf {
-    let words: Vec<String> = std::env::args().collect();
+    let words = words();
     let behind = words.windows(2).find(|pair| pair[0] == "--library").map(|pair| pair[1].clone());
     let joined = words.iter().find_map(|word| word.strip_prefix("--library=").map(str::to_owned));
     behind.or(joined).unwrap_or_else(|| "ssdlab-runs".to_owned()).into()

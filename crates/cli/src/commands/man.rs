@@ -34,7 +34,7 @@ pub fn run(args: &ManArgs, command: Command) -> anyhow::Result<u8> {
     for page in pages.path().read_dir().with_context(cannot)? {
         let page = page.with_context(cannot)?;
         let path = args.dir.join(page.file_name());
-        let mut file = OutputFile::create(&path, "-o", &Inputs::default())?;
+        let mut file = OutputFile::create(&path, "DIR", &Inputs::default())?;
         file.write_all(&fs::read(page.path()).with_context(cannot)?)?;
         file.put_in_place()?;
     }

@@ -175,6 +175,17 @@ mod tests {
     }
 
     #[test]
+    fn the_headlines_of_a_test_are_its_own_figures() {
+        for test in Test::ALL {
+            for name in test.definition().headlines {
+                let of = name.split_once('.').map_or(test.name(), |(of, _)| of);
+                assert_eq!(of, test.name(), "{name}");
+                assert!(result::metrics::find(name).is_some(), "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn every_test_has_a_name_and_a_place_of_its_own() {
         for (index, test) in Test::ALL.into_iter().enumerate() {
             assert_eq!(test.name().parse::<Test>().unwrap(), test);

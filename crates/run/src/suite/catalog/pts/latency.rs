@@ -21,7 +21,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "how long does one command take in steady state, on average and at most?",
     closed_loop: Some(pts::DEPTHS),
     reviews: &[ReviewEntry::PTS],
-    headlines: &["latency.random_read.latency_ns_mean", "latency.random_write.latency_ns_mean"],
     ..Definition::of::<Settings>(Chapter::Pts, 3)
 };
 

@@ -27,6 +27,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "how long does a single command take, and how long at worst?",
     reads_alone: true,
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s random_span=1GiB")],
+    headlines: &["latency.random_read.latency_ns_mean", "latency.random_write.latency_ns_mean"],
     ..Definition::of::<Settings>(Chapter::Response, 1)
 };
 
