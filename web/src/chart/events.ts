@@ -4,6 +4,7 @@ import { metricOf } from "../data/figures";
 import { seconds, separated } from "../data/format";
 import { isSmall, type Run } from "../data/load";
 import { marksOn, wordsOfMark } from "../data/marks";
+import { median } from "../data/median";
 import type { Mark } from "../data/schema.gen";
 
 export type EventKind = "fall" | "steady" | "cache-full" | "reorganisation" | "stall";
@@ -30,11 +31,6 @@ const FULL = 0.97;
 
 /** The fast cache fills and is not merely in use: it must be this much fuller than at the start. */
 const FILLED_FROM = 0.5;
-
-function median(values: readonly number[]): number {
-  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
-  return sorted.length === 0 ? Number.NaN : sorted[Math.floor(sorted.length / 2)];
-}
 
 interface Stretch {
   from: number;

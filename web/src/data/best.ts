@@ -3,7 +3,7 @@
 import { HEADLINES } from "./headlines";
 import { SAME } from "./pair";
 import type { Product } from "./products";
-import type { Entry, Ranking } from "./ranking";
+import { type Entry, type Ranking, rankedIn } from "./ranking";
 
 type Rank = (test: string, metric: string) => Ranking;
 
@@ -36,15 +36,11 @@ const PURPOSES: [name: string, figures: [test: string, metric: string, by: strin
   ["Notebook", [["power", "power.idle.power_w_mean", "least power at rest"]]],
 ];
 
-function rankedOf({ entries }: Ranking): Entry[] {
-  return entries.filter(({ standing, value }) => standing === "ranked" && value !== null);
-}
-
 export function purposes(rank: Rank): Purpose[] {
   return PURPOSES.flatMap(([name, figures]) => {
     for (const [test, metric, by] of figures) {
       const ranking = rank(test, metric);
-      const entries = rankedOf(ranking);
+      const entries = rankedIn(ranking.entries);
       if (entries.length < 2) continue;
       const top = entries[0].value ?? 0;
       const best = entries.filter(({ value }) => Math.abs((value ?? 0) - top) <= SAME * Math.abs(top));

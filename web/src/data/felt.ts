@@ -3,7 +3,7 @@
 import { FELT_NS, type Figure } from "./figures";
 import { clock, separated, withUnit } from "./format";
 import type { Product } from "./products";
-import type { Entry, Ranking } from "./ranking";
+import { type Entry, type Ranking, rankedIn } from "./ranking";
 
 /** Nobody feels a difference below this. */
 export const FELT_S = FELT_NS / 1e9;
@@ -38,7 +38,7 @@ export function felt(differenceS: number): number {
 /** The loads of a drive, if there is another one to compare it with. */
 export function savings(loads: readonly Load[], product: Product): Saving[] {
   return loads.flatMap(({ name, aDay, ranking }) => {
-    const ranked = ranking.entries.filter(({ standing }) => standing === "ranked");
+    const ranked = rankedIn(ranking.entries);
     const own = ranked.find((entry) => entry.product === product);
     const [fastest, slowest] = [ranked[0], ranked[ranked.length - 1]];
     if (!own || own.value === null || ranked.length < 2) return [];

@@ -2,6 +2,7 @@
 
 import { metricOf } from "./figures";
 import { isImported, type Run, spareLabel } from "./load";
+import { median } from "./median";
 import { type Product, runsOf } from "./products";
 import { chosenRun, unlikeIn } from "./ranking";
 
@@ -29,12 +30,6 @@ export interface Overlay {
   lines: Line[];
 }
 
-function middle(values: number[]): number {
-  if (values.length === 0) return Number.NaN;
-  values.sort((a, b) => a - b);
-  return values[Math.floor(values.length / 2)];
-}
-
 /** The median of each part of the time; NaN where a run has no second. */
 export function medians({ columns: { second, iops } }: Run, seconds: number, points = POINTS): number[] {
   const parts: number[][] = Array.from({ length: points }, () => []);
@@ -42,9 +37,9 @@ export function medians({ columns: { second, iops } }: Run, seconds: number, poi
   const stride = Math.max(1, Math.floor(second.length / (points * SAMPLE_MAX)));
   for (let row = 0; row < second.length; row += stride) {
     const part = parts[Math.min(points - 1, Math.floor((points * second[row]) / seconds))];
-    if (part && !Number.isNaN(iops[row])) part.push(iops[row]);
+    part?.push(iops[row]);
   }
-  return parts.map(middle);
+  return parts.map(median);
 }
 
 function endOf({ columns: { second } }: Run): number {
@@ -67,7 +62,7 @@ function lineOf(product: Product, run: Run, name: string, key: string, seconds: 
   const all = isImported(run) ? [run] : repeats(product, run);
   const each = all.map((one) => medians(one, seconds));
   const known = (at: number) => each.map((values) => values[at]).filter((value) => !Number.isNaN(value));
-  const values = each[0].map((_, at) => middle(known(at)));
+  const values = each[0].map((_, at) => median(known(at)));
   const band = each[0].map((_, at): [number, number] => [Math.min(...known(at)), Math.max(...known(at))]);
   const kept = metricOf(run, "iops_steady_mean");
   return { product: key, name, run, values, band: all.length > 1 ? band : null, kept };

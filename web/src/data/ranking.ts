@@ -90,6 +90,11 @@ function needOwnHosts(a: Run, b: Run): boolean {
   return left !== "" && right !== "" && left !== right;
 }
 
+/** The entries that have a rank, the best first. */
+export function rankedIn(entries: readonly Entry[]): Entry[] {
+  return entries.filter(({ standing }) => standing === "ranked");
+}
+
 /** The differences between the conditions of two runs, in words. */
 export function unlikeIn(a: Run, b: Run): string[] {
   if (conditionsKey(a) === conditionsKey(b)) return [];
@@ -204,7 +209,7 @@ export function rankingOf(
   const entries = products
     .map((product, at) => entryOf(product, runs[at], figure, test, samples, leftOut))
     .sort((a, b) => inOrder(figure, a, b));
-  const ranked = entries.filter(({ standing }) => standing === "ranked");
+  const ranked = rankedIn(entries);
   if (figure.better) {
     ranked.forEach((entry, at) => {
       const before = ranked[at - 1];

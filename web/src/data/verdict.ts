@@ -6,7 +6,7 @@ import { isImported, type Run, spareLabel } from "./load";
 import { barOf, hasMark, lackOf, markLabels } from "./marks";
 import { SAME } from "./pair";
 import { type Product, runsOf } from "./products";
-import type { Entry, Ranking } from "./ranking";
+import { type Entry, type Ranking, rankedIn } from "./ranking";
 import { own } from "./words";
 
 /** Text, or a figure that links to its chart. */
@@ -229,7 +229,7 @@ function reason(winner: Run, loser: Run): string {
 
 /** The drive that stops for longest, if a person notices it. */
 function stops(waits: Ranking, names: (entry: Entry) => string): Sentence {
-  const ranked = waits.entries.filter(({ standing }) => standing === "ranked");
+  const ranked = rankedIn(waits.entries);
   const worst = ranked[ranked.length - 1];
   if (!worst || (worst.value ?? 0) < FELT_NS) return [];
   const link = { text: worst.text, test: waits.test, metric: waits.figure.name };
@@ -239,7 +239,7 @@ function stops(waits: Ranking, names: (entry: Entry) => string): Sentence {
 /** The drive that keeps most of its pace and the one that keeps least, or null if fewer than two are ranked. */
 export function contest(rank: Rank): Sentence | null {
   const pace = rank("consistency", "iops_steady_mean");
-  const ranked = pace.entries.filter(({ standing }) => standing === "ranked");
+  const ranked = rankedIn(pace.entries);
   const [winner, loser] = [ranked[0], ranked[ranked.length - 1]];
   if (ranked.length < 2 || !winner.run || !loser.run || !winner.value || loser.value === null) return null;
   const link = (text: string) => ({ text, test: pace.test, metric: pace.figure.name });

@@ -1,6 +1,6 @@
 // Places of the parts of ranked bars: plain numbers, so that tests need no browser.
 
-import type { Entry, Ranking } from "../../data/ranking";
+import { type Entry, type Ranking, rankedIn } from "../../data/ranking";
 
 /** Rows are lower from this number of drives on. */
 const MANY = 12;
@@ -51,7 +51,7 @@ function lengths(values: readonly number[], isLog: boolean): (value: number) => 
 /** Unlike values have a bar, cut at the longest ranked one: they have no say in the axis. */
 export function barLayout({ entries, figure }: Ranking, isStacked = false): BarLayout {
   const drawn = entries.filter(({ value }) => value !== null);
-  const ranked = drawn.filter(({ standing }) => standing === "ranked");
+  const ranked = rankedIn(drawn);
   const owners = ranked.length > 0 ? ranked : drawn;
   const values = owners.map(({ value }) => value ?? 0);
   const isLog = needsLog(figure.unit, values);

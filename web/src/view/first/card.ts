@@ -5,10 +5,9 @@ import { iops } from "../../data/format";
 import { graphedTest } from "../../data/load";
 import { overlayOf } from "../../data/overlay";
 import { h } from "../../dom";
-import { COMPARE_MAX } from "../../state";
 import { fileName } from "../parts/chart-tools";
 import { save } from "../parts/picture";
-import { pushedApart } from "./curves";
+import { axisOf, pushedApart, spareSlot } from "./curves";
 
 const WIDTH = 1200;
 const HEIGHT = 630;
@@ -39,13 +38,10 @@ const NAMED_MAX = 8;
 function drawCurves(ctx: CanvasRenderingContext2D, app: App, top: number, family: string): void {
   const overlay = overlayOf(app.products, graphedTest(app.library), app.store.state.variant);
   if (!overlay) return;
-  const values = overlay.lines.flatMap((line) => line.values.filter((value) => value > 0));
-  const [low, high] = [Math.min(...values), Math.max(...values)].map(Math.log10);
   const [bottom, right] = [HEIGHT - MARGIN - 24, WIDTH - MARGIN - NAMES];
-  const place = (value: number) =>
-    bottom - ((Math.log10(Math.max(value, 10 ** low)) - low) / Math.max(0.1, high - low)) * (bottom - top);
+  const { place } = axisOf(overlay, top, bottom);
   const labels = overlay.lines.flatMap((line, at) => {
-    const slot = line.product === "" ? (at % COMPARE_MAX) + 1 : slotOf(app, line.product);
+    const slot = line.product === "" ? spareSlot(at) : slotOf(app, line.product);
     const ink = slot > 0 ? color(slot) : cssColor("--mark");
     ctx.strokeStyle = ink;
     ctx.lineWidth = slot > 0 ? 3 : 1.5;

@@ -38,8 +38,8 @@ interface Axis {
   place: (value: number) => number;
 }
 
-/** Rates over decades; a second without a command stands on the lower edge. */
-function axisOf({ lines }: Overlay): Axis {
+/** Rates over decades between two heights; a second without a command stands on the lower edge. */
+export function axisOf({ lines }: Overlay, top: number, bottom: number): Axis {
   const values = lines.flatMap(({ values, band }) => [...values, ...(band ?? []).flat()]);
   const positive = values.filter((value) => value > 0 && Number.isFinite(value));
   const low = positive.length === 0 ? 1 : Math.min(...positive);
@@ -47,10 +47,14 @@ function axisOf({ lines }: Overlay): Axis {
   const [from, to] = [Math.log10(low) - 0.08, Math.log10(high) + 0.05];
   const decades = Array.from({ length: 9 }, (_, at) => 10 ** at).flatMap((ten) => [ten, 2 * ten, 5 * ten]);
   const ticks = decades.filter((value) => Math.log10(value) >= from && Math.log10(value) <= to);
-  const height = HEIGHT - BOTTOM - TOP;
   const place = (value: number) =>
-    TOP + height * (1 - Math.max(0, (Math.log10(Math.max(value, 1e-9)) - from) / (to - from)));
+    top + (bottom - top) * (1 - Math.max(0, (Math.log10(Math.max(value, 1e-9)) - from) / (to - from)));
   return { ticks, place };
+}
+
+/** The colour of a spare area among those of a single drive. */
+export function spareSlot(at: number): number {
+  return Math.min(at + 1, COMPARE_MAX);
 }
 
 function lastOf({ values }: Line): number {
@@ -184,7 +188,7 @@ class Curves {
   }
 
   private colorOf({ product }: Line, at: number): Record<string, string | number> {
-    return product === "" ? { "data-slot": Math.min(at + 1, COMPARE_MAX) } : { "data-product": product };
+    return product === "" ? { "data-slot": spareSlot(at) } : { "data-product": product };
   }
 
   /** The lines that have names at their ends: of many the coloured ones, the best, and the last. */
@@ -201,10 +205,10 @@ class Curves {
     const text = (line: Line) => `${this.nameOf(line)}  ${keptText(line)}`;
     const room = isNarrow ? 10 : 34 + Math.max(0, ...named.map((line) => textWidth(text(line)) * 0.93));
     const right = width - Math.min(room, width * 0.42);
-    const axis = axisOf(overlay);
+    const bottom = HEIGHT - BOTTOM;
+    const axis = axisOf(overlay, TOP, bottom);
     const x = (at: number) => LEFT + ((right - LEFT) * (at + 0.5)) / POINTS;
     const ticks = xTicks(overlay.seconds, right - LEFT);
-    const bottom = HEIGHT - BOTTOM;
     const labels = named.map((line): Label => {
       const end = axis.place(line.values[lastOf(line)] ?? 1);
       return { line, at: overlay.lines.indexOf(line), text: text(line), end, y: end };

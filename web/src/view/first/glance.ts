@@ -4,7 +4,7 @@ import { type App, ranked } from "../../app";
 import { noticeText } from "../../data/felt";
 import { GROUPS, HEADLINES, type Headline, headlineKey } from "../../data/headlines";
 import type { Product } from "../../data/products";
-import type { Entry, Ranking } from "../../data/ranking";
+import { type Entry, type Ranking, rankedIn } from "../../data/ranking";
 import { isGraphed } from "../../data/tests";
 import { aside, h, scroller } from "../../dom";
 import { goToChart } from "../parts/address";
@@ -41,7 +41,7 @@ export function sortedProducts(app: App, columns: readonly Column[], sort: strin
   const column = columns.find(({ headline }) => headlineKey(headline) === sort.replace(/^-/, ""));
   if (!column) return app.products;
   const { entries } = column.ranking;
-  const withRank = entries.filter(({ standing }) => standing === "ranked");
+  const withRank = rankedIn(entries);
   const rest = entries.filter(({ standing }) => standing !== "ranked");
   return [...(reverse ? withRank.reverse() : withRank), ...rest].map(({ product }) => product);
 }

@@ -6,7 +6,7 @@ import { clock, duration, separated } from "../../data/format";
 import { type Felt, feltIn, type PairRow, type PairTest, pairOf } from "../../data/pair";
 import type { Product } from "../../data/products";
 import { heading, question } from "../../data/tests";
-import { aside, h, scroller } from "../../dom";
+import { aside, h, inFold, scroller } from "../../dom";
 import { sourceSign } from "../parts/source";
 
 /** The two drives of the address, else the chosen one with the marked one, or with the next. */
@@ -200,16 +200,16 @@ export function pairSection(app: App): HTMLElement | null {
   );
   // Two drives on a page were chosen to stand side by side.
   fold.open = app.store.state.pair.length > 0 || app.products.length === 2;
-  fold.addEventListener("toggle", () => fold.open && update());
+  const redraw = inFold(fold, update);
   app.store.subscribe((state, before) => {
     const changed =
       state.pair !== before.pair ||
       state.marked !== before.marked ||
       state.drive !== before.drive ||
       state.variant !== before.variant;
-    if (changed && fold.open) update();
+    if (changed) redraw();
   });
-  if (fold.open) update();
+  redraw();
   return h(
     "section",
     { id: "pair", "aria-labelledby": "pair-title" },
