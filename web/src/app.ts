@@ -5,13 +5,15 @@ import { CursorHub } from "./chart/cursor";
 import { zoomed } from "./chart/scales";
 import { HEADLINES } from "./data/headlines";
 import { byVariant, type Drive, type Library, type Run } from "./data/load";
-import { type Product, productsOf } from "./data/products";
-import { type Ranking, rankingOf } from "./data/ranking";
+import { contextOf, type Product, productsOf } from "./data/products";
+import { amongContext, type Ranking, rankingOf } from "./data/ranking";
 import { COMPARE_MAX, firstState, fromHash, type State, Store } from "./state";
 
 export interface App {
   library: Library;
   products: Product[];
+  /** Drives of the reference library; empty if the report has none. */
+  context: Product[];
   book: AxesBook;
   store: Store;
   hub: CursorHub;
@@ -111,6 +113,16 @@ export function ranked({ products, library, store }: RankedApp, test: string, me
   return ranking;
 }
 
+/** The drives of the reference library, unless the reader hid them. */
+export function contextShown({ context, store }: App): Product[] {
+  return store.state.hasContext ? context : [];
+}
+
+/** The same with the drives of the reference library among them. */
+export function rankedAmong(app: App, test: string, metric: string): Ranking {
+  return amongContext(ranked(app, test, metric), contextShown(app));
+}
+
 export function variantsOf(library: Library): string[] {
   return [...new Set(library.runs.map((run) => run.variant))].sort(byVariant);
 }
@@ -155,6 +167,7 @@ export function appOf(library: Library, hash: string): App {
   return {
     library,
     products,
+    context: contextOf(library),
     book: new AxesBook(library.runs),
     store: new Store(state),
     hub: new CursorHub(),

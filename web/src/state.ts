@@ -20,6 +20,8 @@ export interface State {
   sort: string;
   /** Keys of the two drives that stand side by side; empty for the first two. */
   pair: string[];
+  /** Whether drives of the reference library stand beside those of the page. */
+  hasContext: boolean;
   /** Id of the section that the reader went to; empty at the top. */
   at: string;
 }
@@ -43,6 +45,7 @@ export function firstState(): State {
     marked: [],
     sort: "",
     pair: [],
+    hasContext: true,
     at: "",
   };
 }
@@ -111,6 +114,7 @@ export function toHash(state: State): string {
   if (state.marked.length > 0) parts.push(["mark", listed(state.marked)]);
   if (state.sort !== "") parts.push(["sort", encodeURIComponent(state.sort)]);
   if (state.pair.length === 2) parts.push(["pair", listed(state.pair)]);
+  if (!state.hasContext) parts.push(["alone", "1"]);
   if (state.at !== "") parts.push(["at", encodeURIComponent(state.at)]);
   if (state.zoom) parts.push(["x", state.zoom.map((x) => Number(x.toFixed(1))).join("-")]);
   return `#${parts.map(([name, value]) => `${name}=${value}`).join("&")}`;
@@ -145,6 +149,7 @@ export function fromHash(hash: string): Partial<State> {
   const [sort, at] = [fields.get("sort"), fields.get("at")];
   if (marked) state.marked = marked.slice(0, MARKED_MAX);
   if (pair?.length === 2) state.pair = pair;
+  if (fields.has("alone")) state.hasContext = false;
   if (sort !== undefined) state.sort = decoded(sort);
   if (at !== undefined) state.at = decoded(at);
   if (compare !== undefined) {

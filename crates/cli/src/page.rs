@@ -1,5 +1,6 @@
 //! The page of reports and of the Bench, and the file of a report.
 
+pub mod context;
 pub mod words;
 
 use std::path::Path;

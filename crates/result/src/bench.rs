@@ -20,6 +20,7 @@ use crate::schema::{MarkKind, Origin, RunStatus, Span, VerdictOutcome};
 pub use digest::{Digest, Row};
 pub use find::{RunCandidate, scan, scan_one};
 pub use site::{SITE_MARKER, SiteError, SiteForm, SiteReport, site};
+pub(crate) use small::{compact, shorten_run};
 
 /// Version of `library.json` that this build writes.
 pub const LIBRARY_VERSION: u32 = 1;

@@ -53,6 +53,18 @@ pub struct Report {
     /// The editor's words by chapter; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<words::WordsSection>,
+    /// Drives of the reference library that stand beside those of the runs; missing if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Context>,
+}
+
+/// Simulated drives as context: they have bars and curves beside those of the runs, and no rank.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Context {
+    /// Their runs in compact form, drive by drive.
+    pub runs: Vec<RunView>,
+    /// Target strings of the drives whose figures are of an earlier model or simulator.
+    pub stale: Vec<String>,
 }
 
 /// One run on the page.

@@ -22,7 +22,7 @@ mod section;
 mod toml_file;
 
 pub use base::facts::Sourced;
-use base::{Facts, Ratio};
+use base::{Facts, Fnv, Ratio};
 pub use config::{Config, Options};
 pub use extends::Beside;
 pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
@@ -221,6 +221,18 @@ impl Model {
 /// The values of a built-in model and of those that it extends, or `None` if there is none of this name.
 pub fn built_in_table(name: &str) -> Option<toml::Table> {
     Some(extends::resolve(name, built_in(name)?, &no_file).ok()?.table)
+}
+
+/// A fingerprint over the values of a built-in model that decide its results, or `None` if there is none of this
+/// name.
+pub fn fingerprint(name: &str) -> Option<u64> {
+    let mut fingerprint = Fnv::EMPTY;
+    for ModelValue { key, value, .. } in Model::values(name, built_in(name)?, &no_file).ok()? {
+        if !key.starts_with("facts.") {
+            fingerprint.add(format!("{key}={value};").bytes().map(u64::from));
+        }
+    }
+    Some(fingerprint.value())
 }
 
 /// No files beside a model.

@@ -480,6 +480,6 @@ fn fixed_seeds_give_the_recorded_results() {
     let recorded = include_str!("fixtures/golden.txt");
     assert!(
         now.trim() == recorded.trim(),
-        "where the change is meant, fixtures/golden.txt becomes:\n{now}"
+        "where the change is meant, sim::RESULTS_VERSION is raised and fixtures/golden.txt becomes:\n{now}"
     );
 }

@@ -1,10 +1,10 @@
 // The pace of every drive over time, in few points: one line for each drive, or for each spare area of a single one.
 
 import { metricOf } from "./figures";
-import { isImported, type Run, spareLabel } from "./load";
+import { isImported, type Run, secondsAPoint, spareLabel } from "./load";
 import { median } from "./median";
 import { type Product, runsOf } from "./products";
-import { chosenRun, unlikeIn } from "./ranking";
+import { chosenRun, isAlike, unlikeIn } from "./ranking";
 
 /** Points of a line; each is the median of its part of the time. */
 export const POINTS = 150;
@@ -22,6 +22,8 @@ export interface Line {
   band: [number, number][] | null;
   /** The figure of the pace that the run keeps, or null if it has none. */
   kept: number | null;
+  /** The drive of the reference library that it is of; missing for a drive of the page. */
+  context?: Product;
 }
 
 export interface Overlay {
@@ -31,7 +33,14 @@ export interface Overlay {
 }
 
 /** The median of each part of the time; NaN where a run has no second. */
-export function medians({ columns: { second, iops } }: Run, seconds: number, points = POINTS): number[] {
+export function medians(run: Run, seconds: number, points = POINTS): number[] {
+  const { second, iops } = run.columns;
+  const each = secondsAPoint(run);
+  if (each > 1)
+    return Array.from(
+      { length: points },
+      (_, at) => iops[Math.floor((seconds * (at + 0.5)) / points / each)] ?? Number.NaN,
+    );
   const parts: number[][] = Array.from({ length: points }, () => []);
   // Of millions of seconds a sample is enough for a median.
   const stride = Math.max(1, Math.floor(second.length / (points * SAMPLE_MAX)));
@@ -42,8 +51,9 @@ export function medians({ columns: { second, iops } }: Run, seconds: number, poi
   return parts.map(median);
 }
 
-function endOf({ columns: { second } }: Run): number {
-  return second.length === 0 ? 0 : second[second.length - 1] + 1;
+function endOf(run: Run): number {
+  const { second } = run.columns;
+  return second.length === 0 ? 0 : second[second.length - 1] + secondsAPoint(run);
 }
 
 /** Whole runs of a drive under the conditions of this one. */
@@ -69,7 +79,12 @@ function lineOf(product: Product, run: Run, name: string, key: string, seconds: 
 }
 
 /** Nothing without a second of load. */
-export function overlayOf(products: readonly Product[], test: string, variant: string): Overlay | null {
+export function overlayOf(
+  products: readonly Product[],
+  test: string,
+  variant: string,
+  context: readonly Product[] = [],
+): Overlay | null {
   const [only] = products;
   const alone = products.length === 1;
   const own = alone
@@ -85,8 +100,11 @@ export function overlayOf(products: readonly Product[], test: string, variant: s
   const having = own.filter(({ run }) => run.columns.iops.length > 0);
   const seconds = Math.max(0, ...having.map(({ run }) => endOf(run)));
   if (seconds === 0) return null;
-  return {
-    seconds,
-    lines: having.map(({ product, run, name, key }) => lineOf(product, run, name, key, seconds)),
-  };
+  const lines = having.map(({ product, run, name, key }) => lineOf(product, run, name, key, seconds));
+  const beside = context.flatMap((product): Line[] => {
+    const run = chosenRun(product, test, having[0].run.variant, "iops_steady_mean");
+    if (!run || !having.some((own) => isAlike(run, own.run))) return [];
+    return [{ ...lineOf(product, run, product.plain, product.key, seconds), context: product }];
+  });
+  return { seconds, lines: [...lines, ...beside] };
 }

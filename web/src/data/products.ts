@@ -1,7 +1,7 @@
 // Every drive of the page with all its runs, whatever their test.
 
 import { visible } from "./format";
-import { identity, isImported, type Library, plainName, type Run } from "./load";
+import { identity, isImported, type Library, libraryOf, plainName, type Run } from "./load";
 import { isGraphed } from "./tests";
 import { own } from "./words";
 
@@ -16,6 +16,8 @@ export interface Product {
   plain: string;
   source: Source;
   runs: Run[];
+  /** Of a drive of the reference library, which has no rank; missing for a drive of the page. */
+  context?: { isStale: boolean };
 }
 
 const SOURCES: Record<string, Source> = {
@@ -55,6 +57,18 @@ export function productsOf({ listed, runs, others }: Library): Product[] {
       runs: byIdentity.get(id) ?? [],
     };
   });
+}
+
+/** The drives of the reference library that stand beside those of the page. */
+export function contextOf({ report }: Library): Product[] {
+  const { context } = report;
+  if (!context) return [];
+  const products = productsOf(libraryOf({ ...report, runs: context.runs }));
+  return products.map((product) => ({
+    ...product,
+    key: `reference-${product.key}`,
+    context: { isStale: context.stale.includes(product.runs[0].view.target.spec) },
+  }));
 }
 
 /** The runs of a product for one test, and imported loads where the test has graphs of every second. */

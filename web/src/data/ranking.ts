@@ -95,15 +95,24 @@ export function rankedIn(entries: readonly Entry[]): Entry[] {
   return entries.filter(({ standing }) => standing === "ranked");
 }
 
-/** The differences between the conditions of two runs, in words. */
-export function unlikeIn(a: Run, b: Run): string[] {
+/** The names of the conditions that differ. */
+function unlikeKeys(a: Run, b: Run): string[] {
   if (conditionsKey(a) === conditionsKey(b)) return [];
   const [left, right] = [new Map(conditions(a)), new Map(conditions(b))];
   const names = [...new Set([...left.keys(), ...right.keys()])];
-  return names
-    .filter((key) => JSON.stringify(left.get(key)) !== JSON.stringify(right.get(key)))
+  return names.filter((key) => JSON.stringify(left.get(key)) !== JSON.stringify(right.get(key)));
+}
+
+/** The differences between the conditions of two runs, in words. */
+export function unlikeIn(a: Run, b: Run): string[] {
+  return unlikeKeys(a, b)
     .filter((key) => key !== "host" || !needOwnHosts(a, b))
     .map((key) => wordOf(key).toLowerCase());
+}
+
+/** Whether a run of the reference library may stand beside a run of the page: each drive has a host of its own. */
+export function isAlike(run: Run, own: Run): boolean {
+  return unlikeKeys(run, own).every((key) => key === "host");
 }
 
 /**
@@ -217,6 +226,25 @@ export function rankingOf(
     });
   }
   return { test, figure, entries, ranked: ranked.length, samples };
+}
+
+/** A ranking with the drives of the reference library that ran under its conditions; they have a place and no rank. */
+export function amongContext(own: Ranking, context: readonly Product[]): Ranking {
+  const { test, figure, samples } = own;
+  const entries = context.flatMap((product): Entry[] => {
+    const run = samples[0] && chosenRun(product, test, samples[0].variant, figure.name);
+    const value = run && stands(run, figure.name) ? metricOf(run, figure.name) : null;
+    if (!run || value === null || !samples.some((sample) => isAlike(run, sample))) return [];
+    const isStale = product.context?.isStale;
+    const reason = isStale ? "of an earlier model or simulator" : "of the reference library";
+    const label = isStale ? "stale" : "";
+    return [
+      { product, run, value, text: shown(figure, value), standing: "ranked", rank: null, reason, label },
+    ];
+  });
+  // A single drive of the page is the first of one: no rank among the others.
+  const ranked = own.ranked > 1 ? own.entries : own.entries.map((entry) => ({ ...entry, rank: null }));
+  return { ...own, entries: [...ranked, ...entries].sort((a, b) => inOrder(figure, a, b)) };
 }
 
 /** The figures that at least one run of a test has, in the order of its runs; a main figure also if a mark is all there is. */

@@ -5,6 +5,10 @@
  */
 export interface Report {
   /**
+   * Drives of the reference library that stand beside those of the runs; missing if there are none.
+   */
+  context?: Context | null;
+  /**
    * Whether a person would notice the difference between two runs, for all comparable pairs.
    */
   differences: Difference[];
@@ -34,24 +38,17 @@ export interface Report {
   words?: WordsSection[];
 }
 /**
- * The answer for two runs.
+ * Simulated drives as context: they have bars and curves beside those of the runs, and no rank.
  */
-export interface Difference {
+export interface Context {
   /**
-   * Whether a person would notice.
+   * Their runs in compact form, drive by drive.
    */
-  is_noticed: boolean;
+  runs: RunView[];
   /**
-   * Names of the run directories.
-   *
-   * @minItems 2
-   * @maxItems 2
+   * Target strings of the drives whose figures are of an earlier model or simulator.
    */
-  run_ids: [string, string, ...string[]];
-  /**
-   * The answer in plain words.
-   */
-  text: string;
+  stale: string[];
 }
 /**
  * One run on the page.
@@ -962,6 +959,26 @@ export interface Verdict {
   outcome: "pass" | "fail" | "inconclusive";
   /**
    * The decision in words, with its figures.
+   */
+  text: string;
+}
+/**
+ * The answer for two runs.
+ */
+export interface Difference {
+  /**
+   * Whether a person would notice.
+   */
+  is_noticed: boolean;
+  /**
+   * Names of the run directories.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  run_ids: [string, string, ...string[]];
+  /**
+   * The answer in plain words.
    */
   text: string;
 }

@@ -1,12 +1,11 @@
 // The first screen, rankings, two drives side by side, exports, and what all readers need.
 
 import { readFile } from "node:fs/promises";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
 import { commandsRun, fixtureReport, powerRuns, reportOf, trimRun } from "../../fixtures/report";
-import { cssColor, fold, Lab, openDetails } from "./page";
+import { cssColor, fold, Lab, openDetails, violations } from "./page";
 
 let lab: Lab;
 const many = library(20);
@@ -533,15 +532,6 @@ describe("a page of twenty drives and the whole suite", () => {
 });
 
 describe("axe finds no violation", () => {
-  const violations = async (page: Page) => {
-    await page.evaluate(axe.source);
-    const found = await page.evaluate(async () => {
-      const { axe: own } = window as unknown as { axe: { run: () => Promise<axe.AxeResults> } };
-      return (await own.run()).violations;
-    });
-    return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160))}`);
-  };
-
   test.each(["light", "dark"] as const)("in the %s theme", async (colorScheme) => {
     const runs = [...fixtureReport().runs, ...trimRun().runs, ...powerRuns().runs];
     const page = await lab.page(reportOf(runs), "", { colorScheme });

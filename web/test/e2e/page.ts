@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { deflateSync } from "node:zlib";
+import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 
 const BUNDLE = new URL("../../dist/index.html", import.meta.url);
@@ -230,4 +231,14 @@ export async function countDrawing(page: Page): Promise<() => Promise<number>> {
     }
   });
   return () => page.evaluate(() => (window as unknown as { shapes: number }).shapes);
+}
+
+/** What axe finds on a page, with the first elements of each kind. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { axe: own } = window as unknown as { axe: { run: () => Promise<axe.AxeResults> } };
+    return (await own.run()).violations;
+  });
+  return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160))}`);
 }

@@ -12,6 +12,7 @@ const STATE: State = {
   marked: [],
   sort: "",
   pair: [],
+  hasContext: true,
   at: "",
 };
 

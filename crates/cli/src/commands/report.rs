@@ -10,6 +10,7 @@ use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
+use crate::page::context;
 use crate::page::words::{self, Words};
 use crate::page::{load_page, write_page};
 use crate::ui::out::data;
@@ -39,6 +40,9 @@ pub struct ReportArgs {
     /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
     #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub words: Option<PathBuf>,
+    /// Without drives of the reference library beside those of the runs
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub alone: bool,
     #[command(flatten)]
     pub place: PlaceArgs,
 }
@@ -56,6 +60,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
     let page = load_page(args.web.as_deref())?;
     let mut report = build(title, &runs)?;
+    if !args.alone {
+        context::add(&mut report)?;
+    }
     words::add_of_runs(&mut report, &runs)?;
     if let Some(words) = Words::read(args.words.as_deref())? {
         words.add_to(&mut report)?;

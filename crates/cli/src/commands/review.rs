@@ -26,6 +26,7 @@ use crate::inputs::Inputs;
 use crate::job::Call;
 use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
+use crate::page::context;
 use crate::page::words::{self, Words};
 use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
 use crate::prepare::{self, Requirements};
@@ -72,6 +73,9 @@ pub struct ReviewArgs {
     /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
     #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub words: Option<PathBuf>,
+    /// Without drives of the reference library beside those of the review
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub alone: bool,
     #[command(flatten)]
     pub parallel: ParallelArg,
     #[command(flatten)]
@@ -237,6 +241,9 @@ fn write_page(
         let dirs = runs.iter().map(|(dir, _)| RunDir::open(dir)).collect::<Result<Vec<_>, _>>()?;
         // The runs know what was left out before they began, not what failed to begin since.
         let mut document = Report { left_out: left_out.to_owned(), ..build(&args.title, &dirs)? };
+        if !args.alone {
+            context::add(&mut document)?;
+        }
         // A page without words is better than none.
         let of_file = form.words.iter().map(|words| words.add_to(&mut document));
         let missing: Vec<_> = of_file.filter_map(Result::err).collect();

@@ -32,11 +32,31 @@ pub(super) fn small(stream: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
     let mut value = serde_json::to_value(small_view(view))?;
     if let Value::Object(members) = &mut value {
         members.retain(|name, _| !IN_ROW.contains(&name.as_str()));
-        for name in DRAWN {
-            members.get_mut(name).into_iter().for_each(|value| shorten(value, DIGITS));
-        }
     }
+    shorten_run(&mut value);
     packed(&value)
+}
+
+/// A run with the figures, their marks and the curve of its load alone.
+pub(crate) fn compact(view: RunView) -> RunView {
+    RunView {
+        command: String::new(),
+        resumed: None,
+        latency_bins: Vec::new(),
+        tables: Vec::new(),
+        passes: Vec::new(),
+        findings: Vec::new(),
+        warnings: Vec::new(),
+        ..small_view(view)
+    }
+}
+
+/// Leaves the digits of a run that a reader sees.
+pub(crate) fn shorten_run(run: &mut Value) {
+    let digits = DRAWN.map(|name| (name, DIGITS)).into_iter().chain([("metrics", FIGURE_DIGITS)]);
+    for (name, digits) in digits {
+        run.get_mut(name).into_iter().for_each(|value| shorten(value, digits));
+    }
 }
 
 /// The rows of a library, packed: whole, but for the digits of figures that nobody sees. They are a third of the rows.

@@ -177,6 +177,7 @@ mod tests {
             differences: Vec::new(),
             left_out: Vec::new(),
             words: Vec::new(),
+            context: None,
         }
     }
 

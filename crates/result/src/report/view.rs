@@ -29,14 +29,19 @@ use crate::store::RunDir;
 pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
     runs.iter().try_for_each(RunDir::check)?;
     let mut left_out = Vec::new();
+    let is_of_these = |reason: &str| {
+        let mut specs = runs.iter().map(|dir| dir.run().target.spec.as_str());
+        specs.any(|spec| reason.strip_prefix(spec).is_some_and(|rest| rest.starts_with(": ")))
+    };
     for reason in runs.iter().flat_map(|dir| &dir.run().left_out) {
-        if !left_out.contains(reason) {
+        if is_of_these(reason) && !left_out.contains(reason) {
             left_out.push(reason.clone());
         }
     }
     Ok(Report {
         left_out,
         words: Vec::new(),
+        context: None,
         report_version: REPORT_VERSION,
         tool_version: TOOL_VERSION.to_owned(),
         title: title.to_owned(),

@@ -1,6 +1,6 @@
 // The bars of a test: its main figures side by side, and any other figure at the reader's choice.
 
-import { type App, ranked } from "../../app";
+import { type App, contextShown, ranked, rankedAmong } from "../../app";
 import { figureOf } from "../../data/figures";
 import { HEADLINES, titleOf } from "../../data/headlines";
 import { runsOf, shortNames } from "../../data/products";
@@ -49,8 +49,15 @@ export function mainFigures(test: string, names: readonly string[], drives: numb
   return ordered.filter((name) => figureOf(name).unit === unit).slice(0, 1);
 }
 
+/** Whether a drive of the reference library stands beside a single one. */
+function hasNeighbour(app: App, test: string, names: readonly string[]): boolean {
+  return mainFigures(test, names, 1).some((metric) =>
+    rankedAmong(app, test, metric).entries.some(({ product }) => product.context),
+  );
+}
+
 /**
- * Nothing for a test of a single drive: there is nobody to stand beside. Where curves show all drives, only the list
+ * Nothing for a test of a single drive that nobody stands beside. Where curves show all drives, only the list
  * of figures.
  */
 export function testBars(
@@ -61,11 +68,11 @@ export function testBars(
 ): HTMLElement | null {
   const having = app.products.filter((product) => runsOf(product, test).length > 0);
   const names = figuresOfTest(app.products, test);
-  if (having.length < 2 || names.length === 0) return null;
+  if (names.length === 0 || (having.length < 2 && !hasNeighbour(app, test, names))) return null;
   const main = listOnly ? [] : mainFigures(test, names, having.length);
   const bars = main.map((metric) => new Bars(app, test, metric, recolor));
   const isMany = having.length > MANY_DRIVES;
-  const column = `--bars-column: ${Math.round(nameRoom(app.products) + BARS)}px`;
+  const column = `--bars-column: ${Math.round(nameRoom(app.products, contextShown(app)) + BARS)}px`;
   const grid = h(
     "div",
     { class: isMany ? "bars-grid many" : "bars-grid", style: column },
@@ -86,7 +93,7 @@ export function testBars(
     if (picked) grid.append(picked.element);
   };
   app.store.subscribe((state, before) => {
-    if (state.variant === before.variant) return;
+    if (state.variant === before.variant && state.hasContext === before.hasContext) return;
     say();
     for (const one of picked ? [...bars, picked] : bars) one.update();
   });

@@ -1,6 +1,6 @@
 // One figure of all drives as ranked bars, with its conditions, and in words what has no bar or no rank.
 
-import { type App, ranked } from "../../app";
+import { type App, contextShown, rankedAmong } from "../../app";
 import { type Figure, shown } from "../../data/figures";
 import { titleOf } from "../../data/headlines";
 import type { Run } from "../../data/load";
@@ -45,9 +45,10 @@ const LETTER = 6.9;
 const NAME_END = 9;
 
 /** Room for the longest name with its rank and its sign: the same in all charts of the page, so that bars begin at one line. */
-export function nameRoom(products: readonly Product[]): number {
-  const letters = [...shortNames(products).names.values()].map((name) => [...name].length);
-  return RANK + SIGN + 10 + LETTER * Math.max(0, ...letters);
+export function nameRoom(products: readonly Product[], context: readonly Product[] = []): number {
+  const names = [...shortNames(products).names.values(), ...context.map(({ name }) => name)];
+  const letters = names.map((name) => [...name].length);
+  return RANK + SIGN + 14 + LETTER * Math.max(0, ...letters);
 }
 
 /** A long name loses letters in its middle; the whole one is in the title of the row. */
@@ -123,7 +124,9 @@ function drawRow(row: BarRow, layout: BarLayout, { width, left, names }: Place):
   const top = y - layout.row / 2 - layout.nameRow;
   return svg(
     "g",
-    { class: unlike ? "bar-row signed unlike" : "bar-row signed", "data-product": product.key },
+    product.context
+      ? { class: "bar-row signed", "data-slot": "context" }
+      : { class: unlike ? "bar-row signed unlike" : "bar-row signed", "data-product": product.key },
     svg("title", {}, rowTitle(entry)),
     svg("rect", { x: 0, y: top, width, height: layout.row + layout.nameRow, class: "bar-ground" }),
     svg(
@@ -202,7 +205,7 @@ function tableOf({ entries }: Ranking, title: string): TableData {
     rows: entries.map(({ rank, product, text, value, reason, label }) => [
       product.name,
       rank === null ? "" : String(rank),
-      sourceWord(product.source),
+      `${sourceWord(product.source)}${product.context ? ", reference library" : ""}`,
       text,
       value === null ? "" : String(value),
       [label, reason].filter((one, at, all) => one !== "" && all.indexOf(one) === at).join(": "),
@@ -211,7 +214,7 @@ function tableOf({ entries }: Ranking, title: string): TableData {
 }
 
 function sentence({ entries, figure, ranked: count }: Ranking, title: string): string {
-  const [best] = entries;
+  const best = entries.find(({ product }) => !product.context);
   if (!best || best.value === null) return `${title}: no values.`;
   if (best.standing !== "ranked") return `${title}: no drive is ranked.`;
   const of =
@@ -239,7 +242,7 @@ export class Bars {
   }
 
   update(): void {
-    const ranking = ranked(this.app, this.test, this.metric);
+    const ranking = rankedAmong(this.app, this.test, this.metric);
     const state = JSON.stringify(
       ranking.entries.map(({ product, text, rank, reason, label }) => [
         product.key,
@@ -255,7 +258,7 @@ export class Bars {
     const text = sentence(ranking, title);
     const { products } = this.app;
     const { names } = shortNames(products);
-    const beside = nameRoom(products);
+    const beside = nameRoom(products, contextShown(this.app));
     const isAbove = (width: number) => beside > NAME_SHARE * width;
     const layout = (width: number) => barLayout(ranking, isAbove(width));
     const drawn = (width: number) => {

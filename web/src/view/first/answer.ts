@@ -61,8 +61,40 @@ function isScaled({ runs }: Product): boolean {
   return runs.some(({ view }) => view.marks.some(({ kind }) => kind === "scale"));
 }
 
+/** The drives of the reference library with the button that hides them; nothing if the report has none. */
+function contextItem({ context, store }: App): HTMLElement | null {
+  if (context.length === 0) return null;
+  const stale = context.filter((one) => one.context?.isStale).length;
+  const old = stale === 0 ? "" : `; ${stale} are stale, from an earlier model or simulator`;
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "verdict-link",
+      id: "context-switch",
+      onclick: () => store.set({ hasContext: !store.state.hasContext }),
+    },
+    "",
+  );
+  const say = () => {
+    button.textContent = store.state.hasContext ? "Hide them" : "Show them";
+  };
+  store.subscribe((state, before) => {
+    if (state.hasContext !== before.hasContext) say();
+  });
+  say();
+  return h(
+    "li",
+    {},
+    sourceSign("simulated"),
+    `In grey and without a rank: ${context.length} simulated drives of the reference library${old}. `,
+    button,
+  );
+}
+
 /** The number of drives of each source, beside the verdict and never in a footnote. */
-function sourcesBox({ products }: App): HTMLElement {
+function sourcesBox(app: App): HTMLElement {
+  const { products } = app;
   const sources = (Object.keys(MEANING) as Source[]).filter((source) =>
     products.some((product) => product.source === source),
   );
@@ -85,6 +117,7 @@ function sourcesBox({ products }: App): HTMLElement {
       }),
       scaled > 0 &&
         h("li", {}, `${scaled} below full size: figures that this distorts carry a † and have no rank.`),
+      contextItem(app),
     ),
   );
 }

@@ -1,6 +1,6 @@
 // The picture of the first screen: the pace of all drives over time in one chart, each line with its name at its end.
 
-import { type App, chooseVariant, reviewed, slotOf, variantsOf } from "../../app";
+import { type App, chooseVariant, contextShown, reviewed, slotOf, variantsOf } from "../../app";
 import { iops, seconds, separated, shortCount } from "../../data/format";
 import { graphedTest, isSpan, spareName, variantsTitle } from "../../data/load";
 import { type Line, type Overlay, overlayOf, POINTS } from "../../data/overlay";
@@ -119,10 +119,14 @@ class Curves {
 
   private overlay(): Overlay | null {
     const { products, library, store } = this.app;
-    const { variant } = store.state;
-    const known = this.overlays.get(variant);
-    const overlay = known === undefined ? overlayOf(products, graphedTest(library), variant) : known;
-    this.overlays.set(variant, overlay);
+    const { variant, hasContext } = store.state;
+    const key = `${variant} ${hasContext}`;
+    const known = this.overlays.get(key);
+    const overlay =
+      known === undefined
+        ? overlayOf(products, graphedTest(library), variant, contextShown(this.app))
+        : known;
+    this.overlays.set(key, overlay);
     return overlay;
   }
 
@@ -157,7 +161,8 @@ class Curves {
   }
 
   private sentence({ lines }: Overlay): string {
-    return lines.map((line) => `${line.name} ${keptText(line)}`).join(", ");
+    const own = lines.filter(({ context }) => !context);
+    return own.map((line) => `${line.name} ${keptText(line)}`).join(", ");
   }
 
   /** On a narrow screen the names stand here. */
@@ -165,15 +170,17 @@ class Curves {
     return h(
       "ul",
       { class: "first-names small", "aria-hidden": "true" },
-      lines.map((line, at) =>
-        h(
-          "li",
-          { class: "signed", ...this.colorOf(line, at) },
-          this.signOf(line),
-          h("span", { class: "curve-key", style: "border-color: var(--slot)" }),
-          `${this.nameOf(line)} ${keptText(line)}`,
+      lines
+        .filter(({ context }) => !context)
+        .map((line, at) =>
+          h(
+            "li",
+            { class: "signed", ...this.colorOf(line, at) },
+            this.signOf(line),
+            h("span", { class: "curve-key", style: "border-color: var(--slot)" }),
+            `${this.nameOf(line)} ${keptText(line)}`,
+          ),
         ),
-      ),
     );
   }
 
@@ -182,21 +189,25 @@ class Curves {
     return product ? sourceSign(product.source) : null;
   }
 
-  private nameOf({ product, name, run }: Line): string {
+  private nameOf({ product, name, run, context }: Line): string {
+    if (context) return context.name;
     if (product !== "") return shortNames(this.app.products).names.get(product) ?? name;
     return spareName(run.view.span.variant, run.view.span.span_bytes);
   }
 
-  private colorOf({ product }: Line, at: number): Record<string, string | number> {
+  private colorOf({ product, context }: Line, at: number): Record<string, string | number> {
+    if (context) return { "data-slot": "context" };
     return product === "" ? { "data-slot": spareSlot(at) } : { "data-product": product };
   }
 
   /** The lines that have names at their ends: of many the coloured ones, the best, and the last. */
   private named(lines: readonly Line[]): Line[] {
     if (lines.length <= NAMED_MAX) return [...lines];
-    const sorted = lines.toSorted((a, b) => (b.kept ?? 0) - (a.kept ?? 0));
+    const own = lines.filter(({ context }) => !context);
+    if (own.length <= NAMED_MAX) return own;
+    const sorted = own.toSorted((a, b) => (b.kept ?? 0) - (a.kept ?? 0));
     const few = [...sorted.slice(0, 3), ...sorted.slice(-1)];
-    return lines.filter((line) => few.includes(line) || slotOf(this.app, line.product) > 0);
+    return own.filter((line) => few.includes(line) || slotOf(this.app, line.product) > 0);
   }
 
   private draw(overlay: Overlay, width: number): SVGElement[] {
@@ -236,7 +247,8 @@ class Curves {
 
   /** Grey lines lie below the coloured ones. */
   private lines({ lines }: Overlay, x: (at: number) => number, { place }: Axis): SVGElement[] {
-    const slot = ({ product }: Line) => (product === "" ? 1 : slotOf(this.app, product));
+    const slot = ({ product, context }: Line) =>
+      context ? 0 : product === "" ? 1 : slotOf(this.app, product);
     const drawn = lines
       .map((line, at) => ({ line, at }))
       .sort((a, b) => depth(slot(a.line)) - depth(slot(b.line)));
@@ -254,13 +266,15 @@ class Curves {
         svg("title", {}, `${line.name} ${keptText(line)}`),
         ...parts,
       );
-      if (line.product !== "") group.addEventListener("click", () => toggleMark(this.app, line.product));
+      const { product, context } = line;
+      if (product !== "" && !context) group.addEventListener("click", () => toggleMark(this.app, product));
       return group;
     });
   }
 
   private label({ line, at, text, end, y }: Label, right: number): SVGElement {
-    const product = this.app.products.find(({ key }) => key === line.product) ?? reviewed(this.app);
+    const own = this.app.products.find(({ key }) => key === line.product);
+    const product = line.context ?? own ?? reviewed(this.app);
     const group = svg(
       "g",
       { class: "first-label signed", ...this.colorOf(line, at) },
@@ -268,7 +282,7 @@ class Curves {
       ...(product ? [sourceShape(product.source, right + 20, y)] : []),
       svg("text", { x: right + 28, y: y + 4 }, text),
     );
-    if (line.product !== "") group.addEventListener("click", () => toggleMark(this.app, line.product));
+    if (own) group.addEventListener("click", () => toggleMark(this.app, own.key));
     return group;
   }
 }
@@ -330,7 +344,8 @@ export function curvesOf(app: App, recolor: (within: ParentNode) => void): HTMLE
   if (app.library.runs.length === 0) return null;
   const curves = new Curves(app, recolor);
   app.store.subscribe((state, before) => {
-    const isOther = state.variant !== before.variant || state.drive !== before.drive;
+    const fields = ["variant", "drive", "hasContext"] as const;
+    const isOther = fields.some((field) => state[field] !== before[field]);
     if (!isOther && state.marked === before.marked) return;
     const pressed = (document.activeElement as HTMLElement | null)?.dataset.variant;
     curves.update();

@@ -1,5 +1,6 @@
 //! A library of simulated drives: built in parts, and only once.
 
+use flate2::read::ZlibDecoder;
 use serde_json::Value;
 
 use crate::lab::{Answer, Lab};
@@ -43,4 +44,35 @@ fn a_pattern_without_a_drive_is_refused() {
         answer.stderr.contains("--drives no-such-*") && answer.stderr.contains("ssdlab sim models")
     );
     assert!(!lab.library().exists(), "nothing was written");
+}
+
+#[test]
+fn a_compact_library_is_one_file_of_complete_runs_at_full_size() {
+    let lab = Lab::new();
+    let file = lab.path("peers.zz");
+    let compact = |more: &[&str]| {
+        let mut command = lab.command(&["library", "build", "--quick", "--tests", "consistency"]);
+        command.args(["--drives", "intel-x25-m-g1-80gb"]).args(more);
+        Answer::of(command.arg("--library").arg(lab.library()).arg("--compact").arg(&file))
+    };
+    let whole = compact(&[]);
+    whole.must_exit_with(0);
+    assert!(whole.stderr.contains("peers.zz: 1 runs of 1 drives"), "{}", whole.stderr);
+    let read = || {
+        let stream = std::fs::read(&file).expect("the file");
+        let value: Value = serde_json::from_reader(ZlibDecoder::new(&stream[..])).expect("JSON");
+        value["runs"].as_array().expect("runs").clone()
+    };
+    let [run] = &read()[..] else { panic!("one run") };
+    assert_eq!(run["target"]["spec"], "sim:intel-x25-m-g1-80gb");
+    assert!(!run["series"]["iops"].as_array().expect("a curve").is_empty());
+    assert!(run["metrics"]["iops_fresh"].is_number() && run["phases"] == serde_json::json!([]));
+    let small = compact(&["--scale", "1/4"]);
+    small.must_exit_with(0);
+    assert_eq!(read().len(), 1, "a scaled drive is none of the library, and the first one stays");
+    std::fs::write(&file, "other text").expect("a file");
+    let refused = compact(&[]);
+    refused.must_exit_with(4);
+    assert!(refused.stderr.contains("peers.zz is no reference library"), "{}", refused.stderr);
+    assert_eq!(std::fs::read_to_string(&file).expect("the file"), "other text");
 }

@@ -98,6 +98,21 @@ fn a_report_is_one_file_that_holds_the_run() {
     assert!(!page.contains("<title> &"), "the title is in the page without escaping");
 }
 
+#[test]
+fn drives_of_the_reference_library_stand_in_a_report_unless_it_is_alone() {
+    const OTHER: &str = "sim:samsung-840-pro-256gb";
+    let lab = Lab::new();
+    let dirs = lab.run(&[DRIVE, SHORT[0], SHORT[1]]);
+    let (report, run) = (lab.path("report.html"), dirs[0].to_string_lossy());
+    let page = |more: &[&str]| {
+        let mut command = lab.command(&["report", &run, "--output"]);
+        Answer::of(command.arg(&report).args(more)).must_exit_with(0);
+        page_data(&std::fs::read_to_string(&report).expect("the report"))
+    };
+    assert!(page(&[]).contains(OTHER));
+    assert!(!page(&["--alone"]).contains(OTHER));
+}
+
 /// The largest model has 33 GB of maps; a machine with that much memory refuses nothing.
 #[test]
 fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {

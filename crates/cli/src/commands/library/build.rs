@@ -4,14 +4,17 @@
 //! model is not repeated. One drive comes after the other, so that a library in progress contains
 //! whole drives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use ::target::TargetSpec;
-use base::Ratio;
+use anyhow::Context as _;
+use base::{Bytes, Ratio};
 use clap::Args as ClapArgs;
 use io::EngineChoice;
 use io::open::Inspected;
+use result::reference::Reference;
+use result::store::RunDir;
 use run::suite::Review;
 use run::{RunError, TOOL_VERSION, Test, Workers};
 use session::job::Origin;
@@ -23,13 +26,19 @@ use crate::args::{
     CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
 };
 use crate::failure::{EXIT_DONE, Failure};
+use crate::inputs::Inputs;
 use crate::job::Call;
 use crate::job::report::exit_code;
+use crate::output_file::OutputFile;
+use crate::page::context;
 use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
 use crate::prepare::{self, Inspection};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
+
+/// The flag for the file with all runs.
+const COMPACT: &str = "--compact";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,6 +75,9 @@ pub struct BuildArgs {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
     pub seed: u64,
+    /// File for all runs in compact form: the figures and the curve of the load. Other drives that it has stay in it
+    #[arg(long, value_name = "FILE", conflicts_with = "plan", help_heading = heading::OUTPUT)]
+    pub compact: Option<PathBuf>,
     /// Only print the number of runs; simulates nothing
     #[arg(long, help_heading = heading::OUTPUT)]
     pub plan: bool,
@@ -129,6 +141,10 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
         print(args, &build, &[], &[]);
         return Ok(EXIT_DONE);
     }
+    let inputs = Inputs::default().library(&args.library);
+    if let Some(path) = &args.compact {
+        OutputFile::check(path, COMPACT, &inputs)?;
+    }
     let held = prepare::hold(inspection)?;
     let interrupted = stop::button()?;
     let progress = Progress::new(args.quiet);
@@ -159,8 +175,30 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
             }
         }
     }
+    if let Some(path) = &args.compact {
+        write_compact(path, &inputs, &dirs)?;
+    }
     print(args, &build, &dirs, &failures);
     Ok(exit_code(&failures, interrupted.load(Ordering::Relaxed)))
+}
+
+/// Writes the complete runs of models at full size into a reference library; the other drives of the file stay.
+fn write_compact(path: &Path, inputs: &Inputs, dirs: &[PathBuf]) -> anyhow::Result<()> {
+    let runs = dirs.iter().map(|dir| RunDir::open(dir)).collect::<Result<Vec<_>, _>>()?;
+    let mut reference = Reference::of(sim::RESULTS_VERSION, &runs, context::fingerprint)?;
+    if path.exists() {
+        let damaged = || {
+            format!("{} is no reference library; {COMPACT} names a new file or one", path.display())
+        };
+        reference = reference.over(Reference::read(&std::fs::read(path)?).with_context(damaged)?);
+    }
+    let stream = reference.packed()?;
+    let mut file = OutputFile::create(path, COMPACT, inputs)?;
+    file.write_all(&stream)?;
+    file.put_in_place()?;
+    let (drives, size) = (reference.models.len(), Bytes(stream.len() as u64));
+    talk!("{}: {} runs of {drives} drives, {size}", path.display(), reference.runs.len());
+    Ok(())
 }
 
 /// The simulated drives of the selected models.
