@@ -66,7 +66,7 @@ fn a_compact_library_is_one_file_of_complete_runs_at_full_size() {
     let [run] = &read()[..] else { panic!("one run") };
     assert_eq!(run["target"]["spec"], "sim:intel-x25-m-g1-80gb");
     assert!(!run["series"]["iops"].as_array().expect("a curve").is_empty());
-    assert!(run["metrics"]["iops_fresh"].is_number() && run["phases"] == serde_json::json!([]));
+    assert!(run["metrics"]["iops_mean"].is_number() && run["phases"] == serde_json::json!([]));
     let small = compact(&["--scale", "1/4"]);
     small.must_exit_with(0);
     assert_eq!(read().len(), 1, "a scaled drive is none of the library, and the first one stays");
