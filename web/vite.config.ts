@@ -11,16 +11,27 @@ function hashIn(html: string, opening: RegExp, closing: string): string {
   return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
+const MODULE = /<script type="module"[^>]*>/;
+
+/** The large script at the end of the page: what stands before it need not wait until it is read. */
+function withScriptLast(html: string): string {
+  const [opening] = MODULE.exec(html) ?? [""];
+  const [from, end] = [html.indexOf(opening), "</script>"];
+  const until = html.indexOf(end, from) + end.length;
+  const script = html.slice(from, until);
+  return [html.slice(0, from), html.slice(until)].join("").replace("</body>", () => `${script}\n  </body>`);
+}
+
 /**
  * The finished page permits its own script and style by their hashes, and forbids itself all network access. Only in
  * the build: the development server needs its own connection.
  */
 function withPolicy(html: string): string {
-  const script = hashIn(html, /<script type="module"[^>]*>/, "</script>");
+  const scripts = [/<script>/, MODULE].map((opening) => hashIn(html, opening, "</script>")).join(" ");
   const style = hashIn(html, /<style[^>]*>/, "</style>");
   const policy = [
     "default-src 'none'",
-    `script-src ${script}`,
+    `script-src ${scripts}`,
     `style-src ${style}`,
     "img-src data:",
     "connect-src 'none'",
@@ -43,7 +54,7 @@ function policy(): Plugin {
       handler(_, bundle) {
         for (const file of Object.values(bundle)) {
           if (file.type === "asset" && file.fileName.endsWith(".html"))
-            file.source = withPolicy(String(file.source));
+            file.source = withPolicy(withScriptLast(String(file.source)));
         }
       },
     },

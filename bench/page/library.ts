@@ -112,6 +112,7 @@ async function turn(lab: Lab, url: string): Promise<Turn> {
   await watch(page, [".glance", "#glossary"]);
   const [, list] = await loaded(page, url, ".bench-list");
   const again = await reloaded(page);
+  await page.locator(".bench-filters > summary").click();
   const choices = await tried(page, BUTTONS);
   const [first, whole] = await compared(page);
   await page.context().close();

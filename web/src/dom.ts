@@ -2,7 +2,7 @@
 
 import { shortened, visible } from "./data/format";
 
-type Child = Node | string | number | null | undefined | false | Child[];
+export type Child = Node | string | number | null | undefined | false | Child[];
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
 
 /** Letters of a text of a file; a longer one is cut, and its title has all of it. */

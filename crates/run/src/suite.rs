@@ -31,7 +31,7 @@ mod zones;
 pub const SUITE_VERSION: u32 = 2;
 
 pub use catalog::storage_bench::workload::text_of as workload_text;
-pub use definition::{Chapter, Chart, Definition, QUICK_SPAN, Review, ReviewEntry};
+pub use definition::{Chapter, Chart, Definition, Headline, QUICK_SPAN, Review, ReviewEntry};
 pub use measured::{Measurements, Part};
 pub use procedure::{
     Action, Conditions, Config, Figures, Formula, Notes, PhaseSpec, Procedure, Step,

@@ -20,6 +20,6 @@ pub use error::ServeError;
 pub use index::{INDEX_FILE, Index, IndexChanges};
 pub use push::{PushError, push};
 pub use server::serve;
-pub use state::Config;
+pub use state::{Config, PlannedPhase};
 pub use token::Token;
 pub use upload::UPLOAD_BYTES_MAX;

@@ -24,7 +24,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::resources::Refusal;
-use crate::state::Server;
+use crate::state::{PlannedPhase, Server};
 
 /// Time between two looks at the files of a run.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -39,7 +39,7 @@ pub(crate) async fn follow(
         let words = "too many readers follow runs; try again later".to_owned();
         Refusal(StatusCode::SERVICE_UNAVAILABLE, words)
     })?;
-    let follower = Follower::new(path);
+    let follower = Follower::new(path, server.plan);
     let looks =
         stream::unfold(Watch { server, follower: Some(follower), _permit: permit }, Watch::next);
     Ok(Sse::new(looks.flat_map(|events| stream::iter(events.into_iter().map(Ok))))
@@ -73,6 +73,9 @@ impl Watch {
 /// The state of a run as far as its reader knows it.
 struct Follower {
     path: PathBuf,
+    plan: fn(&Run) -> Vec<PlannedPhase>,
+    /// The phases of its plan, or `None` before the first look.
+    planned: Option<Vec<PlannedPhase>>,
     stamp: String,
     tail: LiveTail,
     phases_sent: usize,
@@ -89,6 +92,7 @@ struct Now<'a> {
     variant: &'a str,
     status: RunStatus,
     phases: &'a [Phase],
+    planned: &'a [PlannedPhase],
 }
 
 /// The rows of a phase that has ended.
@@ -100,10 +104,19 @@ struct Rows<'a> {
 }
 
 impl Follower {
-    fn new(path: PathBuf) -> Self {
+    fn new(path: PathBuf, plan: fn(&Run) -> Vec<PlannedPhase>) -> Self {
         let tail = LiveTail::new(&path);
         let stamp = String::new();
-        Self { path, stamp, tail, phases_sent: 0, has_looked: false, has_ended: false }
+        Self {
+            path,
+            plan,
+            planned: None,
+            stamp,
+            tail,
+            phases_sent: 0,
+            has_looked: false,
+            has_ended: false,
+        }
     }
 
     /// The news since the last look.
@@ -131,7 +144,8 @@ impl Follower {
         let stamp = format!("{:?} {}", run.status, run.phases.len());
         if stamp != self.stamp {
             self.stamp = stamp;
-            events.extend(event("state", &now(run)));
+            let planned = self.planned.get_or_insert_with(|| (self.plan)(run));
+            events.extend(event("state", &now(run, planned)));
             events.extend(self.new_phases(dir));
         }
         if run.status != RunStatus::Running {
@@ -148,7 +162,7 @@ impl Follower {
     }
 }
 
-fn now(run: &Run) -> Now<'_> {
+fn now<'a>(run: &'a Run, planned: &'a [PlannedPhase]) -> Now<'a> {
     Now {
         test: &run.test,
         drive: &run.target.name,
@@ -156,6 +170,7 @@ fn now(run: &Run) -> Now<'_> {
         variant: &run.span.variant,
         status: run.status,
         phases: &run.phases,
+        planned,
     }
 }
 

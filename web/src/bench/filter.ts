@@ -1,14 +1,25 @@
 // The runs of a library that a reader wants to see.
 
-import { bytes } from "../data/format";
+import { bytes, separated } from "../data/format";
 import type { Run } from "../data/load";
 import type { Product } from "../data/products";
+import { linkOf } from "../data/ranking";
 import type { Target } from "../data/schema.gen";
 import { heading, inOrder } from "../data/tests";
 import { sourceWord } from "../view/parts/source";
 
 /** The properties with a choice of their own, in the order of the page. */
-export const FIELDS = ["test", "source", "family", "controller", "nand", "capacity", "year"] as const;
+export const FIELDS = [
+  "test",
+  "source",
+  "link",
+  "family",
+  "controller",
+  "nand",
+  "capacity",
+  "year",
+  "price",
+] as const;
 
 export type Field = (typeof FIELDS)[number];
 
@@ -18,14 +29,30 @@ export type Filter = Partial<Record<Field | "find", string>>;
 export const LABELS: Record<Field, string> = {
   test: "Test",
   source: "Source",
+  link: "Interface",
   family: "Family",
   controller: "Controller",
   nand: "NAND",
   capacity: "Capacity",
   year: "Year",
+  price: "Price",
 };
 
 const YEAR = 4;
+
+/** Ends of the ranges of prices, in whole units of a currency. */
+const PRICES = [50, 100, 200, 500, 1_000];
+
+/** The range of a price, e.g. `100 to 200 USD`; empty if it is not known. */
+function priceRange({ facts }: Target): string {
+  if (!facts?.price) return "";
+  const { amount_cents, currency } = facts.price;
+  const at = PRICES.findIndex((end) => amount_cents < 100 * end);
+  if (at === 0) return `below ${PRICES[0]} ${currency}`;
+  return at < 0
+    ? `${separated(PRICES.at(-1) ?? 0)} ${currency} and more`
+    : `${PRICES[at - 1]} to ${PRICES[at]} ${currency}`;
+}
 
 type OfTarget = Record<Exclude<Field, "test" | "source">, string>;
 
@@ -37,20 +64,22 @@ function valuesOf(target: Target): OfTarget {
   if (known) return known;
   const { facts, capacity_bytes } = target;
   const values = {
+    link: linkOf(target),
     family: facts?.family?.value ?? "",
     controller: facts?.controller?.value ?? "",
     nand: facts?.nand_type?.value ?? "",
     capacity: bytes(capacity_bytes),
     year: facts?.released?.value.slice(0, YEAR) ?? "",
+    price: priceRange(target),
   };
   VALUES.set(target, values);
   return values;
 }
 
-/** The value of a run in a field; empty if it is not known. */
-function fieldOf(field: Field, { source }: Product, { view }: Run): string {
+/** The value of a run in a field; empty if it is not known. A run below full size has the values of its drive. */
+function fieldOf(field: Field, { source, runs }: Product, { view }: Run): string {
   if (field === "test") return view.test;
-  return field === "source" ? source : valuesOf(view.target)[field];
+  return field === "source" ? source : valuesOf(runs[0].view.target)[field];
 }
 
 type Fits = (product: Product, run: Run) => boolean;
@@ -109,14 +138,23 @@ const LABEL_OF: Partial<Record<Field, (value: string) => string>> = {
   source: (value) => sourceWord(value as Product["source"]),
 };
 
-/** By size, not by letters. */
-function bySize(products: readonly Product[]): string[] {
-  const sizes = new Map<string, number>();
-  for (const { runs } of products) {
-    const { target } = runs[0].view;
-    sizes.set(valuesOf(target).capacity, target.capacity_bytes);
-  }
-  return [...sizes].sort(([, a], [, b]) => a - b).map(([label]) => label);
+/** Fields in the order of a number, not of letters. */
+const NUMBERS: Partial<Record<Field, (target: Target) => number>> = {
+  capacity: ({ capacity_bytes }) => capacity_bytes,
+  price: ({ facts }) => facts?.price?.amount_cents ?? 0,
+};
+
+function inFieldOrder(field: Field, values: string[], products: readonly Product[]): string[] {
+  if (field === "test") return inOrder(values);
+  const number = NUMBERS[field];
+  if (!number) return values.sort(inRise);
+  const numbers = new Map(
+    products.map((product) => {
+      const [run] = product.runs;
+      return [fieldOf(field, product, run), number(run.view.target)];
+    }),
+  );
+  return values.sort((a, b) => (numbers.get(a) ?? 0) - (numbers.get(b) ?? 0));
 }
 
 /** The values of a field that at least one run has; the chosen one is among them. */
@@ -130,8 +168,7 @@ export function optionsOf(products: readonly Product[], filter: Filter, field: F
       counts.set(value, (counts.get(value) ?? 0) + (fits(product, run) ? 1 : 0));
     }
   }
-  const values = [...counts.keys()].sort(inRise);
-  const ordered = field === "test" ? inOrder(values) : field === "capacity" ? bySize(products) : values;
+  const ordered = inFieldOrder(field, [...counts.keys()], products);
   const label = LABEL_OF[field] ?? ((value: string) => value);
   return ordered.map((value) => ({ value, label: label(value), count: counts.get(value) ?? 0 }));
 }

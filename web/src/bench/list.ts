@@ -1,10 +1,11 @@
 // The drives of a library in the order of a figure: a bar for each, its facts, its runs, and a place in the basket.
 
-import { bytes, moment, nameText, UNKNOWN } from "../data/format";
-import { type Run, spareLabel } from "../data/load";
+import { bytes, moment, nameText } from "../data/format";
+import { type Run, scaleOf, spareName } from "../data/load";
 import { lackOf, statusWord } from "../data/marks";
 import { fullName } from "../data/products";
 import type { Entry, Ranking } from "../data/ranking";
+import type { Target } from "../data/schema.gen";
 import { heading } from "../data/tests";
 import { aside, h, later, scroller } from "../dom";
 import { conditionsLine } from "../view/bars/figure";
@@ -14,8 +15,10 @@ import { sourceSign, sourceWord } from "../view/parts/source";
 /** Drives on the page before a reader asks for more. */
 const PAGE = 50;
 /** A low guess of what stands above the rows, and of a row: the rows of the first screen are drawn before the others. */
-const HEAD_HEIGHT = 300;
-const ROW_HEIGHT = 30;
+const HEAD_HEIGHT = 340;
+const ROW_HEIGHT = 32;
+
+const YEAR = 4;
 
 /** The list asks its owner about the basket, and tells it about presses. */
 export interface Basket {
@@ -39,15 +42,16 @@ function barCell({ value, text, standing, reason, label, product }: Entry, lengt
     "td",
     { class: unlike ? "bench-bar unlike" : "bench-bar", title: unlike ? null : reason || null },
     h(
-      "span",
-      { class: "bench-track", "aria-hidden": "true" },
+      "div",
+      { class: "bench-line" },
       h("span", {
         class: `bench-fill bench-${product.source}`,
-        style: `width: ${(100 * length).toFixed(2)}%`,
+        "aria-hidden": "true",
+        style: `width: calc(${length.toFixed(4)} * (100% - var(--value-room)))`,
       }),
+      h("span", { class: "bench-value" }, text, unlike && " †"),
+      !unlike && label !== "" && h("span", { class: "mark-label", title: reason }, ` ${label}`),
     ),
-    h("span", { class: "bench-value" }, text, unlike && " †"),
-    !unlike && label !== "" && h("span", { class: "mark-label", title: reason }, ` ${label}`),
     unlike && h("span", { class: "bench-reason quiet small" }, `not ranked: ${reason}`),
   );
 }
@@ -57,7 +61,7 @@ const LACKS = { incomplete: statusWord, quick: () => "quick", "not-steady": () =
 function runRow(basket: Basket, run: Run): HTMLElement {
   const { id, view, variant } = run;
   const lack = lackOf(run);
-  const name = `${heading(view.test)}, ${spareLabel(variant)}`;
+  const name = `${heading(view.test)}, ${spareName(variant, null)}`;
   return h(
     "li",
     {},
@@ -66,14 +70,22 @@ function runRow(basket: Basket, run: Run): HTMLElement {
     h("a", { href: basket.link(id) }, name),
     ` · ${moment(view.started)}`,
     lack && ` · ${LACKS[lack](run)}`,
+    scaleOf(run) !== "" && ` · at ${scaleOf(run)} of full size`,
   );
+}
+
+/** Capacity, controller, NAND, year and firmware, as far as they are known. */
+function factWords({ capacity_bytes, facts, firmware }: Target): string {
+  const year = facts?.released?.value.slice(0, YEAR);
+  const words = [facts?.controller?.value, facts?.nand_type?.value, year];
+  const known = [...words, firmware && `firmware ${firmware}`].filter((one) => one !== undefined && one);
+  return [bytes(capacity_bytes), ...known.map((one) => nameText(String(one)))].join(" · ");
 }
 
 /** A row of a drive; its runs are built when a reader opens them. */
 function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
   const { product, rank } = entry;
   const [{ view }] = product.runs;
-  const { facts, firmware, capacity_bytes } = view.target;
   const runs = h(
     "details",
     {},
@@ -102,18 +114,12 @@ function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
       product.name,
     ),
     barCell(entry, length),
-    h("td", {}, bytes(capacity_bytes)),
-    h("td", {}, nameText(firmware || UNKNOWN)),
-    h("td", {}, nameText(facts?.controller?.value ?? UNKNOWN)),
-    h("td", {}, facts?.nand_type?.value ?? UNKNOWN),
-    h("td", {}, nameText(facts?.released?.value ?? UNKNOWN)),
+    h("td", { class: "bench-facts quiet" }, factWords(view.target)),
     h("td", {}, runs),
   );
 }
 
-const HEADS = ["Capacity", "Firmware", "Controller", "NAND", "Released", "Runs"];
-
-function table(body: HTMLElement, title: string, better: string): HTMLElement {
+function table(body: HTMLElement, title: string): HTMLElement {
   return h(
     "table",
     { class: "bench-list" },
@@ -127,17 +133,13 @@ function table(body: HTMLElement, title: string, better: string): HTMLElement {
         h("th", { scope: "col" }, aside("Compare")),
         h("th", { scope: "col" }, h("abbr", { title: "Rank" }, "#")),
         h("th", { scope: "col" }, "Drive"),
-        h("th", { scope: "col" }, title, better && h("span", { class: "quiet" }, `, ${better}`)),
-        HEADS.map((head) => h("th", { scope: "col" }, head)),
+        h("th", { scope: "col" }, title),
+        h("th", { scope: "col", class: "bench-facts" }, "Facts"),
+        h("th", { scope: "col" }, "Runs"),
       ),
     ),
     body,
   );
-}
-
-function betterOf({ figure }: Ranking): string {
-  if (figure.better === null) return "";
-  return figure.better === "higher" ? "more is better" : "less is better";
 }
 
 /** Rows that a reader can see without scrolling, and a few more. */
@@ -163,9 +165,9 @@ export function list(ranking: Ranking, title: string, basket: Basket): HTMLEleme
   return h(
     "div",
     {},
-    conditionsLine(ranking),
-    layout.isLog && h("p", { class: "quiet small" }, "The bars have a log scale."),
-    scroller(`Drives by ${title}`, table(body, title, betterOf(ranking))),
+    scroller(`Drives by ${title}`, table(body, title)),
     entries.length > PAGE && more,
+    layout.isLog && h("p", { class: "quiet small" }, "The bars have a log scale."),
+    conditionsLine(ranking),
   );
 }

@@ -1,11 +1,16 @@
-// A run in progress: its phases, and the IOPS of every second as the server tells them.
+// A run in progress: the graph of its present phase, its progress, and its phases, as the server tells them.
 
-import { duration, iops, nameText, seconds } from "../data/format";
+import { cssColor } from "../app";
+import { linear, niceTop } from "../chart/axis";
+import { Graph } from "../chart/graph";
+import { clock, duration, iops, nameText, separated, shortCount, wholePercent } from "../data/format";
 import type { Phase } from "../data/schema.gen";
 import { heading } from "../data/tests";
 import { h, textNode } from "../dom";
-import { svg } from "../view/results/svg";
+import { chartFrame } from "../view/graphs/chart-frame";
+import { applyTheme, rememberedTheme } from "../view/page/theme";
 import { openHash } from "./address";
+import { type PlannedPhase, progressOf } from "./progress";
 
 /** One second of the phase in progress, as the server writes it. */
 export interface Second {
@@ -22,6 +27,8 @@ interface Now {
   variant: string;
   status: string;
   phases: Phase[];
+  /** Absent from a server of an earlier version. */
+  planned?: PlannedPhase[];
 }
 
 interface Rows {
@@ -60,78 +67,89 @@ export function withRows({ phase, iops: rates, latency_ns_p99 }: Rows): Live {
   return { phase, iops: rates.map((rate) => rate ?? Number.NaN), p99: latency_ns_p99.at(-1) ?? null };
 }
 
-const WIDTH = 900;
-const HEIGHT = 260;
-const LEFT = 70;
-const BOTTOM = 24;
+const HEIGHT = 320;
+/** Seconds on the axis of a phase of unknown length that has just begun. */
+const SECONDS_MIN = 60;
 
-/** Most points on the graph; of more seconds each point is the mean of several. */
-const POINTS_MAX = 900;
-
-export function thinned(values: readonly number[]): number[] {
-  const each = Math.ceil(values.length / POINTS_MAX);
-  if (each <= 1) return [...values];
-  return Array.from({ length: Math.ceil(values.length / each) }, (_, at) => {
-    const part = values.slice(at * each, (at + 1) * each).filter(Number.isFinite);
-    return part.length === 0 ? Number.NaN : part.reduce((a, b) => a + b, 0) / part.length;
-  });
+/** The planned seconds of a phase; 0 if nobody knows them. */
+function plannedSeconds(planned: readonly PlannedPhase[], phase: string): number {
+  const own = planned.find(({ name }) => name === phase);
+  return own?.duration_ns && !own.is_estimate ? Math.round(own.duration_ns / 1e9) : 0;
 }
 
-function graph({ iops: rates }: Live): SVGElement {
-  const points = thinned(rates);
-  const top = Math.max(1, ...points.filter(Number.isFinite));
-  const x = (at: number) => LEFT + ((WIDTH - LEFT - 8) * (at + 0.5)) / Math.max(points.length, 60);
-  const y = (value: number) => 8 + (HEIGHT - BOTTOM - 8) * (1 - value / top);
-  const dots = points.flatMap((value, at) =>
-    Number.isFinite(value) ? [svg("circle", { cx: x(at), cy: y(value), r: 1.6, class: "live-dot" })] : [],
-  );
-  const label = (value: number) =>
-    svg("text", { x: LEFT - 8, y: y(value) + 4, "text-anchor": "end", class: "bar-value" }, iops(value));
-  return svg(
-    "svg",
-    {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-      class: "live-graph",
-      role: "img",
-      "aria-label": "IOPS of every second",
-    },
-    svg("line", { x1: LEFT, x2: WIDTH, y1: y(0), y2: y(0), class: "bar-rail" }),
-    svg("line", { x1: LEFT, x2: WIDTH, y1: y(top), y2: y(top), class: "bar-rail" }),
-    label(0),
-    label(top),
-    ...dots,
-  );
+/** The graph of the report over the seconds of one phase; `live` gives them. */
+function liveChart(live: () => Live) {
+  const graph = new Graph({
+    id: "graph-live",
+    name: "IOPS of every second of the present phase",
+    height: HEIGHT,
+    x: linear(0, SECONDS_MIN),
+    y: linear(0, 1),
+    xLabel: (second) => separated(second),
+    yLabel: shortCount,
+    xTitle: "seconds of the phase",
+  });
+  const rows = () =>
+    live().iops.map((rate, second) => [String(second), Number.isFinite(rate) ? iops(rate) : ""]);
+  const data = () => ({ heads: ["Second", "IOPS"], rows: rows() });
+  const frame = chartFrame(graph, "Pace", "IOPS, each second", null, data);
+  const draw = (planned: readonly PlannedPhase[]) => {
+    const rates = Float64Array.from(live().iops);
+    const length = plannedSeconds(planned, live().phase) || SECONDS_MIN;
+    const seconds = Float64Array.from(rates, (_, second) => second);
+    const top = niceTop(rates.reduce((most, rate) => (rate > most ? rate : most), 0));
+    graph.draw({
+      layers: [{ x: seconds, y: rates, color: cssColor("--run-1") }],
+      x: linear(0, Math.max(rates.length, length)),
+      y: linear(0, top),
+    });
+  };
+  return { ...frame, draw };
+}
+
+function lastSecond({ phase, iops: rates, p99 }: Live): string {
+  const last = rates.at(-1);
+  if (last === undefined || !Number.isFinite(last)) return "";
+  const wait = p99 === null ? "" : `, 99th percentile ${duration(p99)}`;
+  return `${nameText(phase)}, second ${rates.length - 1}: ${iops(last)} IOPS${wait}`;
 }
 
 function phaseLine({ name, what, duration_ns, complete }: Phase): HTMLElement {
-  const length = duration_ns > 0 ? `, ${seconds(duration_ns / 1e9)}` : "";
+  const length = duration_ns > 0 ? `, ${clock(duration_ns)}` : "";
   return h("li", {}, h("b", {}, name), `: ${what}${length}${complete ? "" : ", not complete"}`);
 }
 
 /** The page of a run in progress; it follows the run until its end. */
 export function livePage(name: string): HTMLElement {
+  applyTheme(rememberedTheme());
   const title = h("h1", {}, nameText(name));
   const status = h("p", { role: "status", id: "live-status" }, "Waiting for the server…");
-  const figure = h("div", { class: "drawing" });
-  const said = h("p", { class: "quiet", id: "live-now" });
+  const bar = h("progress", { max: 1, "aria-label": "Part of the run that is done", hidden: true });
+  const done = h("p", { class: "quiet", id: "live-progress" });
   const phases = h("ol", {});
   let live = NOTHING;
+  let now: Now | null = null;
+  const chart = liveChart(() => live);
   const draw = () => {
-    figure.replaceChildren(graph(live));
-    const last = live.iops.at(-1);
-    const wait = live.p99 === null ? "" : `, 99th percentile ${duration(live.p99)}`;
-    said.textContent =
-      last === undefined || !Number.isFinite(last)
-        ? ""
-        : `${nameText(live.phase)}, second ${live.iops.length - 1}: ${iops(last)} IOPS${wait}`;
+    chart.draw(now?.planned ?? []);
+    chart.say([lastSecond(live)]);
+    const progress = now && progressOf(now.phases, now.planned ?? [], live);
+    bar.hidden = !progress;
+    if (!now || !progress) return;
+    const kind = now.kind === "simulated" ? "virtual time" : "time";
+    bar.value = progress.share;
+    const left = [progress.words, clock(progress.leftNs), `of ${kind} left`].filter(Boolean).join(" ");
+    done.textContent = `${wholePercent(progress.share)} done, ${left}`;
   };
   const events = new EventSource(`live/${encodeURIComponent(name)}`);
   const on = <T>(kind: string, act: (data: T) => void) =>
     events.addEventListener(kind, (event) => act(JSON.parse((event as MessageEvent<string>).data) as T));
-  on<Now>("state", (now) => {
-    title.textContent = `${heading(now.test)} on ${nameText(now.drive)}`;
-    status.textContent = [now.kind, `${now.variant}: ${now.status}`].map(nameText).join(", ");
-    phases.replaceChildren(...now.phases.map(phaseLine));
+  on<Now>("state", (state) => {
+    now = state;
+    title.textContent = `${heading(state.test)} on ${nameText(state.drive)}`;
+    status.textContent = [state.kind, `${state.variant}: ${state.status}`].map(nameText).join(", ");
+    phases.replaceChildren(...state.phases.map(phaseLine));
+    draw();
   });
   on<Rows>("phase", (rows) => {
     live = withRows(rows);
@@ -143,6 +161,8 @@ export function livePage(name: string): HTMLElement {
   });
   on<End>("end", ({ status: last, error }) => {
     events.close();
+    bar.hidden = true;
+    done.textContent = "";
     const open = h("a", { href: openHash({ filter: {}, by: "", area: "", basket: [name] }) }, "Open the run");
     status.replaceChildren(
       error ? textNode(error) : `The run has ended: ${last}. `,
@@ -156,10 +176,8 @@ export function livePage(name: string): HTMLElement {
     "main",
     { id: "main", class: "wide bench" },
     h("p", {}, h("a", { class: "bench-back", href: "#" }, "← All runs")),
-    title,
-    status,
-    figure,
-    said,
-    phases,
+    h("header", {}, title, status),
+    h("section", { "aria-label": "Progress" }, h("h2", {}, "Progress"), bar, done, chart.element),
+    h("section", { "aria-label": "Phases" }, h("h2", {}, "Phases that have ended"), phases),
   );
 }

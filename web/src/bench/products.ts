@@ -1,6 +1,6 @@
 // The rows of a library as runs without their series: enough for every ranking of the page.
 
-import { type Library, libraryOf } from "../data/load";
+import { type Library, libraryOf, type Run, scaleOf } from "../data/load";
 import { wordsOfMark } from "../data/marks";
 import { type Product, productsOf } from "../data/products";
 import type { RunView } from "../data/schema.gen";
@@ -20,6 +20,24 @@ export const NO_SERIES: RunView["series"] = {
   controller_busy_share: [],
 };
 
+/** The parts of a run that its row lacks, one object for all: thousands of empty lists would be collected again. */
+const NOT_IN_ROW = {
+  series: NO_SERIES,
+  environment: {},
+  seed: 0,
+  command: "",
+  health: null,
+  resumed: null,
+  phases: [],
+  steady_from_s: 0,
+  latency_bins: [],
+  tables: [],
+  passes: [],
+  power: [],
+  findings: [],
+  warnings: [],
+} satisfies Partial<RunView>;
+
 function viewOf(rows: Rows, run: LibraryRun): RunView[] {
   const [target, config] = [rows.drives[run.drive], rows.conditions[run.conditions]];
   if (!target || !config) return [];
@@ -27,24 +45,11 @@ function viewOf(rows: Rows, run: LibraryRun): RunView[] {
   const marks = run.marks.map(({ metric, kind }) => ({ metric, kind, text: wordsOfMark(kind).reason }));
   return [
     {
+      ...NOT_IN_ROW,
       run_id: name,
       ...{ test, suite_version, status, started, span, target, config, marks, origin, quick },
       metrics: figures,
-      series: NO_SERIES,
-      environment: {},
-      seed: 0,
-      command: "",
-      health: null,
-      resumed: null,
-      phases: [],
-      steady_from_s: 0,
-      latency_bins: [],
       verdict: outcome ? { outcome, text: "" } : null,
-      tables: [],
-      passes: [],
-      power: [],
-      findings: [],
-      warnings: [],
     },
   ];
 }
@@ -54,6 +59,49 @@ export interface Books {
   rows: Rows;
   library: Library;
   products: Product[];
+  /** The drives below full size, which stand with that of full size: their runs by the keys that they would have. */
+  scaled: ReadonlyMap<string, readonly Run[]>;
+}
+
+/** The name that a simulated drive has at full size: its keys without that of the scale. */
+function fullSizeName(name: string): string {
+  return name.replace(/ \[([^\]]*)\]$/, (_, keys: string) => {
+    const others = keys.split(", ").filter((key) => !key.startsWith("scale="));
+    return others.length === 0 ? "" : ` [${others.join(", ")}]`;
+  });
+}
+
+/** Size of a drive as a share of its model. */
+function sizeOf({ runs: [run] }: Product): number {
+  const [over, under = 1] = (scaleOf(run) || "1").split("/").map(Number);
+  return over / under;
+}
+
+/** A drive below full size stands with the largest drive of its model, behind the runs of that. */
+export function withScaled(all: readonly Product[]): Pick<Books, "products" | "scaled"> {
+  const models = new Map<string, Product[]>();
+  for (const product of all) {
+    const { name, firmware } = product.runs[0].view.target;
+    const model = JSON.stringify([product.source, fullSizeName(name), firmware ?? ""]);
+    models.set(model, [...(models.get(model) ?? []), product]);
+  }
+  const scaled = new Map<string, readonly Run[]>();
+  const owners = new Map<string, readonly Run[]>();
+  for (const drives of models.values()) {
+    const [owner, ...others] = drives.sort((a, b) => sizeOf(b) - sizeOf(a));
+    const smaller = others.filter((product) => sizeOf(product) < 1);
+    for (const { key, runs } of smaller) scaled.set(key, runs);
+    if (smaller.length > 0)
+      owners.set(
+        owner.key,
+        [owner, ...smaller].flatMap(({ runs }) => runs),
+      );
+  }
+  const kept = all.filter(({ key }) => !scaled.has(key));
+  return {
+    products: kept.map((product) => ({ ...product, runs: [...(owners.get(product.key) ?? product.runs)] })),
+    scaled,
+  };
 }
 
 export function booksOf(rows: Rows): Books {
@@ -65,5 +113,5 @@ export function booksOf(rows: Rows): Books {
     differences: [],
     left_out: [],
   });
-  return { rows, library, products: productsOf(library) };
+  return { rows, library, ...withScaled(productsOf(library)) };
 }

@@ -8,8 +8,15 @@ const LIBRARY_VERSION = 1;
 /** Runs that are on their way at once. */
 const AT_ONCE = 8;
 
-async function fetched(path: string): Promise<Response> {
-  const response = await fetch(path, { credentials: "same-origin" });
+declare global {
+  interface Window {
+    /** The rows of a library, which `index.html` asks for. */
+    libraryRows?: Promise<Response>;
+  }
+}
+
+async function fetched(path: string, asked?: Promise<Response>): Promise<Response> {
+  const response = await (asked ?? fetch(path, { credentials: "same-origin" }));
   if (!response.ok) throw new Error(`${path}: ${response.status} ${response.statusText}`);
   return response;
 }
@@ -21,9 +28,8 @@ export function canFetch(): boolean {
 
 /** The rows; those of a small site are a zlib stream. */
 export async function fetchLibrary(isPacked: boolean): Promise<Library> {
-  const text = isPacked
-    ? await unpackedBytes(await (await fetched("library.zz")).blob())
-    : await (await fetched("library.json")).text();
+  const rows = await fetched(isPacked ? "library.zz" : "library.json", window.libraryRows);
+  const text = isPacked ? await unpackedBytes(await rows.blob()) : await rows.text();
   const library = JSON.parse(text) as Library;
   if (library.library_version > LIBRARY_VERSION) {
     throw new Error("a newer ssdlab made library.json; reload the page");

@@ -2,91 +2,36 @@
 
 import { type Figure, figureOf } from "./figures";
 import { nameText } from "./format";
+import { TESTS } from "./tests.gen";
 
 export interface Headline {
   test: string;
   metric: string;
+  /** Head of the columns that stand side by side. */
+  group: string;
   /** Two or three words for the head of a column. */
   short: string;
   /** The same as the title of a chart. */
   title: string;
 }
 
+/** Those that a test declares with a column, in the order of the suite. */
+export const HEADLINES: readonly Headline[] = TESTS.flatMap(({ name: test, headlines }) =>
+  headlines.flatMap((one) => ("group" in one ? [{ test, ...one }] : [])),
+);
+
+/** The columns under one head. */
 export interface HeadlineGroup {
   name: string;
   headlines: readonly Headline[];
 }
 
-function line(test: string, metric: string, short: string, title: string): Headline {
-  return { test, metric, short, title };
-}
-
-const REPLAYED = "avg_data_rate_mb_per_s";
-
-/** In the order of the suite. */
-export const GROUPS: readonly HeadlineGroup[] = [
-  {
-    name: "Pace",
-    headlines: [
-      line("consistency", "iops_steady_mean", "Steady IOPS", "Steady pace"),
-      line("consistency", "iops_steady_jitter_share", "Even\u00adness", "Jitter from second to second"),
-      line("consistency", "latency_ns_max", "Longest wait", "Longest wait"),
-      line("trim", "trim.after_trim_share", "After TRIM", "Speed after TRIM, share of fresh"),
-    ],
-  },
-  {
-    name: "Random, IOPS",
-    headlines: [
-      line("corners", "corners.random_read.iops", "Read", "Random reads"),
-      line("corners", "corners.random_write.iops", "Write", "Random writes"),
-    ],
-  },
-  {
-    name: "Sequential, MB/s",
-    headlines: [
-      line("corners", "corners.sequential_read.mb_per_s", "Read", "Sequential reads"),
-      line("corners", "corners.sequential_write.mb_per_s", "Write", "Sequential writes"),
-    ],
-  },
-  {
-    name: "One command",
-    headlines: [
-      line("latency", "latency.random_read.latency_ns_mean", "Read", "A single random read"),
-      line("latency", "latency.random_write.latency_ns_mean", "Write", "A single random write"),
-    ],
-  },
-  {
-    name: "Felt",
-    headlines: [
-      line("feel", "feel.day.time_s", "A day", "Time of everyday work in a day"),
-      line("light", "notice_waits", "Will I notice?", "Waits of 0.1 s or longer in a day of light work"),
-    ],
-  },
-  {
-    name: "Sus\u00adtained, MB/s",
-    headlines: [line("linear", "linear.write.mb_per_s", "Write", "One write of the whole drive")],
-  },
-  {
-    name: "Power",
-    headlines: [
-      line("power", "power.idle.power_w_mean", "At rest", "Power at rest, awake"),
-      line("power", "power.random_write.power_w_mean", "At work", "Power under random writes"),
-    ],
-  },
-  {
-    name: "Days of work, MB/s",
-    headlines: [
-      line("heavy", REPLAYED, "Heavy", "Heavy work of 2011"),
-      line("heavy-full", REPLAYED, "Heavy, full", "Heavy work of 2011 on a full drive"),
-      line("light", REPLAYED, "Light", "Light work of 2011"),
-      line("light-full", REPLAYED, "Light, full", "Light work of 2011 on a full drive"),
-      line("destroyer", REPLAYED, "De\u00adstroyer", "The Destroyer of 2013"),
-      line("destroyer-full", REPLAYED, "De\u00adstroyer, full", "The Destroyer of 2013 on a full drive"),
-    ],
-  },
-];
-
-export const HEADLINES: readonly Headline[] = GROUPS.flatMap(({ headlines }) => headlines);
+export const GROUPS: readonly HeadlineGroup[] = [...new Set(HEADLINES.map(({ group }) => group))].map(
+  (name) => ({
+    name,
+    headlines: HEADLINES.filter(({ group }) => group === name),
+  }),
+);
 
 export function headlineKey({ test, metric }: Headline): string {
   return metric.startsWith(`${test}.`) ? metric : `${test}.${metric}`;

@@ -155,6 +155,11 @@ export function isImported({ view }: Run): boolean {
   return Boolean(view.origin);
 }
 
+/** Size of a simulated drive as a share of its model, e.g. `1/64`; empty at full size, and for other drives. */
+export function scaleOf({ view }: Run): string {
+  return view.target.details.scale ?? "";
+}
+
 /** Whether the graphs of every second are for this run: of their test, or a load of another program. */
 function hasGraphs({ test, origin, series }: RunView): boolean {
   return isGraphed(test) || (Boolean(origin) && series.iops.length > 0);

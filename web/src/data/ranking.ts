@@ -2,9 +2,10 @@
 
 import { type Figure, figureOf, loadParameters, metricOf, shown } from "./figures";
 import { headlineOf } from "./headlines";
-import { isImported, isSpan, type Run, spareLabel } from "./load";
+import { isImported, isSpan, type Run, scaleOf, spareLabel } from "./load";
 import { barLabel, lackOf, markLabels, marksOf, rankBarOf } from "./marks";
 import { type Product, runsOf } from "./products";
+import type { Target } from "./schema.gen";
 import { own, wordOf } from "./words";
 
 /** `unlike` has a value under other conditions than most; `missing` has none. */
@@ -55,8 +56,8 @@ function stands(run: Run, metric: string): boolean {
 }
 
 /**
- * Equal for runs whose figures may be ranked: parameters, spare area, version of the suite, and the host of a
- * simulated drive. The conditions of an imported run are equal to no others.
+ * Equal for runs whose figures may be ranked: parameters, spare area, version of the suite, and the host and the size
+ * of a simulated drive. The conditions of an imported run are equal to no others.
  */
 function conditions(run: Run): [string, unknown][] {
   const { span, target } = run.view;
@@ -64,6 +65,7 @@ function conditions(run: Run): [string, unknown][] {
     ...loadParameters(run),
     ["spare_area", span.variant],
     ["host", target.details.host ?? ""],
+    ["scale", scaleOf(run)],
     ["suite_version", run.view.suite_version ?? 1],
     ["origin", isImported(run) ? run.id : ""],
   ];
@@ -78,15 +80,15 @@ function conditionsKey(run: Run): string {
   return key;
 }
 
-/** The link of a drive by its facts; empty if nobody told it. */
-function linkOf({ view }: Run): string {
-  const link = String(view.target.facts?.interface?.value ?? "");
+/** The link of a drive by its facts, or by its simulated host; empty if nobody told it. */
+export function linkOf({ facts, details }: Target): string {
+  const link = facts?.interface?.value ?? details.host ?? "";
   return /nvme|pcie/i.test(link) ? "NVMe" : /sata/i.test(link) ? "SATA" : "";
 }
 
 /** Whether two drives must have unlike hosts: none takes the links of both. */
 function needOwnHosts(a: Run, b: Run): boolean {
-  const [left, right] = [linkOf(a), linkOf(b)];
+  const [left, right] = [linkOf(a.view.target), linkOf(b.view.target)];
   return left !== "" && right !== "" && left !== right;
 }
 
@@ -116,8 +118,8 @@ export function isAlike(run: Run, own: Run): boolean {
 }
 
 /**
- * A run for each host of the drives that may be ranked together: whole ones go first, then those with the wanted spare
- * area, then the largest group.
+ * A run for each host of the drives that may be ranked together: whole ones go first, then those of full size, then
+ * those with the wanted spare area, then the largest group.
  */
 function samplesOf(runs: readonly Run[], variant: string): Run[] {
   const groups = new Map<string, Run[]>();
@@ -126,9 +128,11 @@ function samplesOf(runs: readonly Run[], variant: string): Run[] {
     groups.set(key, [...(groups.get(key) ?? []), run]);
   }
   const isWhole = ([run]: Run[]) => (lackOf(run) === "quick" ? 0 : 1);
+  const isFull = ([run]: Run[]) => (scaleOf(run) === "" ? 1 : 0);
   const isWanted = ([run]: Run[]) => (run.variant === variant ? 1 : 0);
   const sorted = [...groups.values()].sort(
-    (a, b) => isWhole(b) - isWhole(a) || isWanted(b) - isWanted(a) || b.length - a.length,
+    (a, b) =>
+      isWhole(b) - isWhole(a) || isFull(b) - isFull(a) || isWanted(b) - isWanted(a) || b.length - a.length,
   );
   const samples: Run[] = [];
   for (const [run] of sorted) {
@@ -137,22 +141,30 @@ function samplesOf(runs: readonly Run[], variant: string): Run[] {
   return samples;
 }
 
+function sizeWords(run: Run): string {
+  const scale = scaleOf(run);
+  return scale === "" ? "full size" : `${scale} of full size`;
+}
+
 /** The reason for which a value has no rank; empty if it has one. */
 function obstacle(run: Run, figure: Figure, samples: readonly Run[]): string {
   const barred = rankBarOf(run, figure.name);
   if (barred !== "") return barred;
   const { origin } = run.view;
   if (origin) return `imported from ${origin.tool}, unknown: ${origin.unknown.join(", ")}`;
-  const sample = samples.find((one) => linkOf(one) === linkOf(run)) ?? samples[0];
+  const link = linkOf(run.view.target);
+  const sample = samples.find((one) => linkOf(one.view.target) === link) ?? samples[0];
   const differing = sample ? unlikeIn(run, sample) : [];
   if (differing.length === 0) return "";
   if (sample && lackOf(run) === "quick" && lackOf(sample) !== "quick")
     return "a quick run, and the others are whole ones";
+  if (sample && scaleOf(run) !== scaleOf(sample))
+    return `simulated at ${sizeWords(run)}, and the others at ${sizeWords(sample)}`;
   if (!differing.includes("spare area")) return `other conditions: ${differing.join(", ")}`;
   const label = spareLabel(run.variant);
-  return isSpan(run.variant)
-    ? `the ${label} of the drive, not the part of the others`
-    : `${label} area, not that of the others`;
+  if (isSpan(run.variant)) return `the ${label} of the drive, not the part of the others`;
+  const area = run.variant.startsWith("default") ? "spare area as sold" : `${label} area`;
+  return `${area}, not that of the others`;
 }
 
 /** The reason for a missing value: the review omitted the test, the drive cannot do the step, or nobody tried. */
@@ -196,11 +208,17 @@ function entryOf(
 
 const ORDER: Record<Standing, number> = { ranked: 0, unlike: 1, missing: 2 };
 
+/** Without the order of letters of a language, which takes longer to load than a page of drives to sort. */
+function byName(a: Product, b: Product): number {
+  const [left, right] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
 function inOrder({ better }: Figure, a: Entry, b: Entry): number {
   const direction = better === "lower" ? 1 : -1;
   const byStanding = ORDER[a.standing] - ORDER[b.standing];
   const byValue = direction * ((a.value ?? 0) - (b.value ?? 0));
-  return byStanding || byValue || a.product.name.localeCompare(b.product.name);
+  return byStanding || byValue || byName(a.product, b.product);
 }
 
 /** One figure of a test, all drives, at the wanted spare area where the test has it. */

@@ -6,6 +6,32 @@ export const TESTS = [
     "heading": "Performance consistency",
     "question": "does the drive keep its pace once it must clean up after itself, or does it stall?",
     "chapter": "Steady state",
+    "headlines": [
+      {
+        "metric": "iops_steady_mean",
+        "group": "Pace",
+        "short": "Steady IOPS",
+        "title": "Steady pace"
+      },
+      {
+        "metric": "iops_steady_jitter_share",
+        "group": "Pace",
+        "short": "Even­ness",
+        "title": "Jitter from second to second"
+      },
+      {
+        "metric": "latency_ns_p99"
+      },
+      {
+        "metric": "latency_ns_max",
+        "group": "Pace",
+        "short": "Longest wait",
+        "title": "Longest wait"
+      },
+      {
+        "metric": "waf_steady"
+      }
+    ],
     "charts": [
       {
         "kind": "seconds"
@@ -17,6 +43,14 @@ export const TESTS = [
     "heading": "TRIM validation",
     "question": "does TRIM make a tortured drive fast again?",
     "chapter": "Steady state",
+    "headlines": [
+      {
+        "metric": "trim.after_trim_share",
+        "group": "Pace",
+        "short": "After TRIM",
+        "title": "Speed after TRIM, share of fresh"
+      }
+    ],
     "charts": []
   },
   {
@@ -24,6 +58,7 @@ export const TESTS = [
     "heading": "Write amplification",
     "question": "how much does the drive write for each page of the host, and does skew help it?",
     "chapter": "Steady state",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -40,6 +75,7 @@ export const TESTS = [
     "heading": "Fill level",
     "question": "how full may I fill the drive?",
     "chapter": "Steady state",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -58,6 +94,7 @@ export const TESTS = [
     "heading": "Append zones",
     "question": "what do several sequential streams at a time cost, and does deallocation help?",
     "chapter": "Steady state",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -82,6 +119,32 @@ export const TESTS = [
     "heading": "The four corners",
     "question": "how fast is the drive in the four corners: random and sequential, read and write?",
     "chapter": "Speed",
+    "headlines": [
+      {
+        "metric": "corners.random_read.iops",
+        "group": "Random, IOPS",
+        "short": "Read",
+        "title": "Random reads"
+      },
+      {
+        "metric": "corners.random_write.iops",
+        "group": "Random, IOPS",
+        "short": "Write",
+        "title": "Random writes"
+      },
+      {
+        "metric": "corners.sequential_read.mb_per_s",
+        "group": "Sequential, MB/s",
+        "short": "Read",
+        "title": "Sequential reads"
+      },
+      {
+        "metric": "corners.sequential_write.mb_per_s",
+        "group": "Sequential, MB/s",
+        "short": "Write",
+        "title": "Sequential writes"
+      }
+    ],
     "charts": []
   },
   {
@@ -89,6 +152,7 @@ export const TESTS = [
     "heading": "Incompressible transfers",
     "question": "how fast is the drive with data that no controller can compress?",
     "chapter": "Speed",
+    "headlines": [],
     "charts": []
   },
   {
@@ -96,6 +160,7 @@ export const TESTS = [
     "heading": "Transfer sizes",
     "question": "how large must a transfer be for full speed?",
     "chapter": "Speed",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -112,6 +177,17 @@ export const TESTS = [
     "heading": "Linear passes",
     "question": "is the drive equally fast over its whole address space?",
     "chapter": "Speed",
+    "headlines": [
+      {
+        "metric": "linear.write.mb_per_s",
+        "group": "Sus­tained, MB/s",
+        "short": "Write",
+        "title": "One write of the whole drive"
+      },
+      {
+        "metric": "linear.read.mb_per_s"
+      }
+    ],
     "charts": []
   },
   {
@@ -119,6 +195,7 @@ export const TESTS = [
     "heading": "Mixed sizes",
     "question": "what do large commands cost the small ones beside them?",
     "chapter": "Speed",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -147,6 +224,20 @@ export const TESTS = [
     "heading": "Latency at QD 1",
     "question": "how long does a single command take, and how long at worst?",
     "chapter": "Response",
+    "headlines": [
+      {
+        "metric": "latency.random_read.latency_ns_mean",
+        "group": "One command",
+        "short": "Read",
+        "title": "A single random read"
+      },
+      {
+        "metric": "latency.random_write.latency_ns_mean",
+        "group": "One command",
+        "short": "Write",
+        "title": "A single random write"
+      }
+    ],
     "charts": []
   },
   {
@@ -154,6 +245,7 @@ export const TESTS = [
     "heading": "Queue depth",
     "question": "how much does the drive gain from more commands at a time?",
     "chapter": "Response",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -171,6 +263,7 @@ export const TESTS = [
     "heading": "Mixed reads and writes",
     "question": "how fast is the drive when it reads and writes at the same time?",
     "chapter": "Response",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -188,6 +281,7 @@ export const TESTS = [
     "heading": "Latency under load",
     "question": "how long do commands take at a part of the rate that the drive can do?",
     "chapter": "Response",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -220,6 +314,7 @@ export const TESTS = [
     "heading": "Reads beside writes, by rate",
     "question": "how long do reads take for every rate of reads and of writes at once?",
     "chapter": "Response",
+    "headlines": [],
     "charts": [
       {
         "kind": "heat_map",
@@ -236,6 +331,7 @@ export const TESTS = [
     "heading": "Noisy neighbours",
     "question": "what does a noisy job do to a quiet one?",
     "chapter": "Response",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -268,6 +364,14 @@ export const TESTS = [
     "heading": "Work that people feel",
     "question": "would I notice, in seconds of everyday work?",
     "chapter": "Response",
+    "headlines": [
+      {
+        "metric": "feel.day.time_s",
+        "group": "Felt",
+        "short": "A day",
+        "title": "Time of everyday work in a day"
+      }
+    ],
     "charts": [
       {
         "kind": "felt",
@@ -280,6 +384,7 @@ export const TESTS = [
     "heading": "Full-drive writes",
     "question": "how fast is a write of the whole drive, and is the second as fast as the first?",
     "chapter": "Sustained writes",
+    "headlines": [],
     "charts": []
   },
   {
@@ -287,6 +392,7 @@ export const TESTS = [
     "heading": "Fast cache",
     "question": "how large is the fast cache, and how soon is it back?",
     "chapter": "Sustained writes",
+    "headlines": [],
     "charts": []
   },
   {
@@ -294,6 +400,7 @@ export const TESTS = [
     "heading": "Sustained writes",
     "question": "how fast are writes once the fast caches are used up and the drive is full, and how soon does a pause help?",
     "chapter": "Sustained writes",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -310,6 +417,7 @@ export const TESTS = [
     "heading": "Idle time",
     "question": "what does a pause give back, and how long does the drive take to wake up?",
     "chapter": "Sustained writes",
+    "headlines": [],
     "charts": []
   },
   {
@@ -317,6 +425,7 @@ export const TESTS = [
     "heading": "Old data",
     "question": "how fast is data read that was written months ago?",
     "chapter": "Sustained writes",
+    "headlines": [],
     "charts": []
   },
   {
@@ -324,6 +433,26 @@ export const TESTS = [
     "heading": "Power",
     "question": "what does the drive draw asleep, awake and at work?",
     "chapter": "Energy",
+    "headlines": [
+      {
+        "metric": "power.idle.power_w_mean",
+        "group": "Power",
+        "short": "At rest",
+        "title": "Power at rest, awake"
+      },
+      {
+        "metric": "power.random_write.power_w_mean",
+        "group": "Power",
+        "short": "At work",
+        "title": "Power under random writes"
+      },
+      {
+        "metric": "power.slumber.power_w_mean"
+      },
+      {
+        "metric": "power.sequential_write.power_w_mean"
+      }
+    ],
     "charts": [
       {
         "kind": "power_bars"
@@ -335,6 +464,7 @@ export const TESTS = [
     "heading": "Heat",
     "question": "does the drive keep its rate when it is warm?",
     "chapter": "Energy",
+    "headlines": [],
     "charts": []
   },
   {
@@ -342,6 +472,23 @@ export const TESTS = [
     "heading": "Storage bench 2011, heavy",
     "question": "how long does it keep a demanding user waiting (2011)?",
     "chapter": "Storage bench",
+    "headlines": [
+      {
+        "metric": "avg_data_rate_mb_per_s",
+        "group": "Days of work, MB/s",
+        "short": "Heavy",
+        "title": "Heavy work of 2011"
+      },
+      {
+        "metric": "notice_waits"
+      },
+      {
+        "metric": "busy_time_s"
+      },
+      {
+        "metric": "latency_ns_max"
+      }
+    ],
     "charts": []
   },
   {
@@ -349,6 +496,23 @@ export const TESTS = [
     "heading": "Storage bench 2011, heavy, full drive",
     "question": "how long does it keep a demanding user waiting when it is full (2011)?",
     "chapter": "Storage bench",
+    "headlines": [
+      {
+        "metric": "avg_data_rate_mb_per_s",
+        "group": "Days of work, MB/s",
+        "short": "Heavy, full",
+        "title": "Heavy work of 2011 on a full drive"
+      },
+      {
+        "metric": "notice_waits"
+      },
+      {
+        "metric": "busy_time_s"
+      },
+      {
+        "metric": "latency_ns_max"
+      }
+    ],
     "charts": []
   },
   {
@@ -356,6 +520,26 @@ export const TESTS = [
     "heading": "Storage bench 2011, light",
     "question": "how long does it keep an ordinary user waiting (2011)?",
     "chapter": "Storage bench",
+    "headlines": [
+      {
+        "metric": "avg_data_rate_mb_per_s",
+        "group": "Days of work, MB/s",
+        "short": "Light",
+        "title": "Light work of 2011"
+      },
+      {
+        "metric": "notice_waits",
+        "group": "Felt",
+        "short": "Will I notice?",
+        "title": "Waits of 0.1 s or longer in a day of light work"
+      },
+      {
+        "metric": "busy_time_s"
+      },
+      {
+        "metric": "latency_ns_max"
+      }
+    ],
     "charts": []
   },
   {
@@ -363,6 +547,23 @@ export const TESTS = [
     "heading": "Storage bench 2011, light, full drive",
     "question": "how long does it keep an ordinary user waiting when it is full (2011)?",
     "chapter": "Storage bench",
+    "headlines": [
+      {
+        "metric": "avg_data_rate_mb_per_s",
+        "group": "Days of work, MB/s",
+        "short": "Light, full",
+        "title": "Light work of 2011 on a full drive"
+      },
+      {
+        "metric": "notice_waits"
+      },
+      {
+        "metric": "busy_time_s"
+      },
+      {
+        "metric": "latency_ns_max"
+      }
+    ],
     "charts": []
   },
   {
@@ -370,6 +571,23 @@ export const TESTS = [
     "heading": "Storage bench 2013, the Destroyer",
     "question": "does it stay quick through 2.4 TB of work of six kinds, some of them at once (2013)?",
     "chapter": "Storage bench",
+    "headlines": [
+      {
+        "metric": "avg_data_rate_mb_per_s",
+        "group": "Days of work, MB/s",
+        "short": "De­stroyer",
+        "title": "The Destroyer of 2013"
+      },
+      {
+        "metric": "notice_waits"
+      },
+      {
+        "metric": "busy_time_s"
+      },
+      {
+        "metric": "latency_ns_max"
+      }
+    ],
     "charts": []
   },
   {
@@ -377,6 +595,23 @@ export const TESTS = [
     "heading": "Storage bench 2013, the Destroyer, full drive",
     "question": "does it stay quick through 2.4 TB of work of six kinds when it is full (2013)?",
     "chapter": "Storage bench",
+    "headlines": [
+      {
+        "metric": "avg_data_rate_mb_per_s",
+        "group": "Days of work, MB/s",
+        "short": "De­stroyer, full",
+        "title": "The Destroyer of 2013 on a full drive"
+      },
+      {
+        "metric": "notice_waits"
+      },
+      {
+        "metric": "busy_time_s"
+      },
+      {
+        "metric": "latency_ns_max"
+      }
+    ],
     "charts": []
   },
   {
@@ -384,6 +619,7 @@ export const TESTS = [
     "heading": "Replay of a trace",
     "question": "how does it do the work of this trace?",
     "chapter": "Storage bench",
+    "headlines": [],
     "charts": []
   },
   {
@@ -391,6 +627,7 @@ export const TESTS = [
     "heading": "Workload",
     "question": "how does it do the work of these jobs?",
     "chapter": "Storage bench",
+    "headlines": [],
     "charts": []
   },
   {
@@ -398,6 +635,7 @@ export const TESTS = [
     "heading": "SNIA PTS: IOPS",
     "question": "how many random commands a second in steady state, for every size and mix?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": []
   },
   {
@@ -405,6 +643,7 @@ export const TESTS = [
     "heading": "SNIA PTS: throughput",
     "question": "how many megabytes a second in steady state, sequentially?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": []
   },
   {
@@ -412,6 +651,7 @@ export const TESTS = [
     "heading": "SNIA PTS: latency",
     "question": "how long does one command take in steady state, on average and at most?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": []
   },
   {
@@ -419,6 +659,7 @@ export const TESTS = [
     "heading": "SNIA PTS: write saturation",
     "question": "how do random writes evolve from the purged state until they are steady?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -435,6 +676,7 @@ export const TESTS = [
     "heading": "SNIA PTS: host idle recovery",
     "question": "does the drive recover while the host is idle, and how much in which pause?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": []
   },
   {
@@ -442,6 +684,7 @@ export const TESTS = [
     "heading": "SNIA PTS: cross-stimulus recovery",
     "question": "how long do random writes slow down the sequential ones that follow?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -458,6 +701,7 @@ export const TESTS = [
     "heading": "SNIA PTS: composite workload",
     "question": "how does the drive take a mix of sizes in hot and cold places?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",
@@ -483,6 +727,7 @@ export const TESTS = [
     "heading": "SNIA PTS: demand intensity",
     "question": "how many commands a second, and how soon, at every number of outstanding ones?",
     "chapter": "SNIA PTS",
+    "headlines": [],
     "charts": [
       {
         "kind": "curves",

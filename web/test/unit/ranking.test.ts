@@ -67,7 +67,10 @@ describe("ranking", () => {
   test("a drive without the spare area of the others is not ranked with them", () => {
     const runs = made.runs.filter((_, at) => at !== 1);
     const entries = ranking({ ...made, runs }, "iops_steady_mean", "25%").entries;
-    expect(entries[4]).toMatchObject({ standing: "unlike", reason: "default area, not that of the others" });
+    expect(entries[4]).toMatchObject({
+      standing: "unlike",
+      reason: "spare area as sold, not that of the others",
+    });
   });
 
   describe("the host of a simulated drive", () => {

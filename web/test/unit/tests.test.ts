@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { GROUPS, HEADLINES, headlineOf } from "../../src/data/headlines";
 import { curvesOf, hasPowerBars, heading, inOrder, isGraphed } from "../../src/data/tests";
 
 describe("the tests of the suite", () => {
@@ -18,5 +19,21 @@ describe("the tests of the suite", () => {
     expect(curvesOf("sweep")).toEqual([{ kind: "curves", table: "sizes", units: ["MB/s"], log_rows: true }]);
     expect(curvesOf("pts-dirth").map(({ table }) => table)).toEqual(["outstanding", "histogram"]);
     expect(curvesOf("endurance")).toEqual([]);
+  });
+
+  test("headlines are the figures that tests declare with a column, under their heads", () => {
+    expect(GROUPS.map(({ name }) => name.replace("\u00ad", ""))).toEqual([
+      "Pace",
+      "Random, IOPS",
+      "Sequential, MB/s",
+      "Sustained, MB/s",
+      "One command",
+      "Felt",
+      "Power",
+      "Days of work, MB/s",
+    ]);
+    expect(GROUPS.flatMap(({ headlines }) => headlines)).toHaveLength(HEADLINES.length);
+    expect(headlineOf("consistency", "iops_steady_mean")?.title).toBe("Steady pace");
+    expect(headlineOf("consistency", "waf_steady"), "of the card alone").toBeUndefined();
   });
 });

@@ -57,9 +57,9 @@ pub fn print_card(run: &Run, dir: &Path, iops: &[f64]) {
 /// The figures of the card: the headlines of the test, or else its first ones, as far as the run has them.
 fn headlines(run: &Run) -> Vec<&str> {
     let test: Option<Test> = run.test.parse().ok();
-    let named = test.map_or(&[][..], |test| test.definition().headlines).iter().copied();
+    let named = test.map_or(&[][..], |test| test.definition().headlines);
     let has = |metric: &&str| run.metrics.contains_key(*metric);
-    let mut chosen: Vec<&str> = named.filter(has).collect();
+    let mut chosen: Vec<&str> = named.iter().map(|one| one.metric).filter(has).collect();
     if chosen.is_empty() {
         let first = catalogue().iter().filter(|metric| metric.in_summary);
         chosen = first.map(|metric| metric.name.as_ref()).filter(has).collect();

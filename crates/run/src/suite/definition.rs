@@ -32,8 +32,8 @@ pub struct Definition {
     pub closed_loop: Option<&'static str>,
     /// Its runs in the reviews.
     pub reviews: &'static [ReviewEntry],
-    /// The figures of its card, by importance; without any, the first ones of the catalogue.
-    pub headlines: &'static [&'static str],
+    /// The figures that answer first, by importance.
+    pub headlines: &'static [Headline],
     /// The charts of its results, beside those that the rows of a run decide: passes by zone, power by state.
     pub charts: &'static [Chart],
     /// Its procedure with these parameters at a site.
@@ -58,6 +58,43 @@ impl Definition {
             charts: &[],
             procedure: Procedure::of::<S>,
         }
+    }
+}
+
+/// A figure that answers first: on the card of a run, and in the table of all drives if it has a column there.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Headline {
+    /// Name of the figure.
+    pub metric: &'static str,
+    /// Its column in the table of all drives, or `None` if it has none.
+    #[serde(flatten)]
+    pub column: Option<HeadlineColumn>,
+}
+
+/// A column of the table of all drives. A soft hyphen tells where a long word may break.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct HeadlineColumn {
+    /// The head above this column and its neighbours; it names their unit.
+    pub group: &'static str,
+    /// The head, in two or three words.
+    pub short: &'static str,
+    /// The same as the title of a chart.
+    pub title: &'static str,
+}
+
+impl Headline {
+    /// A figure of the card alone.
+    pub(crate) const fn of_card(metric: &'static str) -> Self {
+        Self { metric, column: None }
+    }
+
+    /// A figure with a column of the table of all drives.
+    pub(crate) const fn column(
+        metric: &'static str,
+        (group, short): (&'static str, &'static str),
+        title: &'static str,
+    ) -> Self {
+        Self { metric, column: Some(HeadlineColumn { group, short, title }) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::definition::{Chapter, Chart};
+use super::definition::{Chapter, Chart, Headline};
 use super::test::Test;
 
 /// The declarations of a test that a reader of its results needs.
@@ -12,6 +12,7 @@ struct Entry {
     heading: &'static str,
     question: &'static str,
     chapter: Chapter,
+    headlines: &'static [Headline],
     charts: &'static [Chart],
 }
 
@@ -24,6 +25,7 @@ pub fn catalogue() -> String {
             heading: definition.heading,
             question: definition.question,
             chapter: definition.chapter,
+            headlines: definition.headlines,
             charts: definition.charts,
         }
     });

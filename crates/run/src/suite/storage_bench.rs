@@ -24,8 +24,8 @@ use super::amplification;
 use super::keys::{Entry, Key, Plain, Reading, entry, settings};
 use super::measured::Part;
 use super::{
-    Action, Conditions, Figures, Keys, Measurements, Notes, PhaseSpec, Site, Step, TestSettings,
-    steps,
+    Action, Conditions, Figures, Headline, Keys, Measurements, Notes, PhaseSpec, Site, Step,
+    TestSettings, steps,
 };
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -65,6 +65,23 @@ pub(crate) const fn params(
         at += 1;
     }
     params
+}
+
+/// The number of waits that a person sees.
+pub(crate) const WAITS: &str = "notice_waits";
+
+/// The figures of a day of work that answer first, with the head and the title of its rate.
+pub(crate) const fn headlines(
+    short: &'static str,
+    title: &'static str,
+    waits: Headline,
+) -> [Headline; 4] {
+    [
+        Headline::column("avg_data_rate_mb_per_s", ("Days of work, MB/s", short), title),
+        waits,
+        Headline::of_card("busy_time_s"),
+        Headline::of_card("latency_ns_max"),
+    ]
 }
 
 settings! {

@@ -152,8 +152,10 @@ fn with_a_rate() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::suite::Chapter;
+    use crate::suite::{Chapter, Headline};
 
     fn with_rate(test: Test) -> Result<Params, RunError> {
         test.params_with(&[("rate".to_owned(), "1000".to_owned())])
@@ -177,12 +179,21 @@ mod tests {
     #[test]
     fn the_headlines_of_a_test_are_its_own_figures() {
         for test in Test::ALL {
-            for name in test.definition().headlines {
-                let of = name.split_once('.').map_or(test.name(), |(of, _)| of);
-                assert_eq!(of, test.name(), "{name}");
-                assert!(result::metrics::find(name).is_some(), "{name}");
+            for Headline { metric, .. } in test.definition().headlines {
+                let of = metric.split_once('.').map_or(test.name(), |(of, _)| of);
+                assert_eq!(of, test.name(), "{metric}");
+                assert!(result::metrics::find(metric).is_some(), "{metric}");
             }
         }
+    }
+
+    #[test]
+    fn the_columns_of_a_group_have_heads_of_their_own_and_every_column_a_title() {
+        let columns = Test::ALL.iter().flat_map(|test| test.definition().headlines);
+        let columns: Vec<_> = columns.filter_map(|headline| headline.column).collect();
+        let heads: BTreeSet<_> = columns.iter().map(|one| (one.group, one.short)).collect();
+        let titles: BTreeSet<_> = columns.iter().map(|one| one.title).collect();
+        assert_eq!((heads.len(), titles.len()), (columns.len(), columns.len()));
     }
 
     #[test]

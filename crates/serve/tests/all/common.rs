@@ -13,7 +13,7 @@ use result::report::Page;
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
 use result::schema::{Phase, Run, RunStatus};
 use result::store::RunWriter;
-use serve::{Config, ServeError, Token, serve};
+use serve::{Config, PlannedPhase, ServeError, Token, serve};
 
 /// Most bytes of an upload to a server of these tests.
 pub(crate) const UPLOAD_BYTES_MAX: usize = 1 << 20;
@@ -103,6 +103,14 @@ impl Running {
             upload_bytes_max: UPLOAD_BYTES_MAX,
             title: "Bench".to_owned(),
             page: Page::load(Some(&file)).unwrap().bench().unwrap(),
+            plan: |run| {
+                vec![PlannedPhase {
+                    name: format!("next of {}", run.test),
+                    duration_ns: Some(9_000_000_000),
+                    is_estimate: false,
+                    is_optional: false,
+                }]
+            },
         };
         let stop = Arc::new(AtomicBool::new(false));
         let (ready, is_ready) = channel();

@@ -399,6 +399,8 @@ fn a_run_in_progress_is_followed_to_its_end() {
     let mut lines = reader.lines().map_while(Result::ok);
     let (name, state) = next_event(&mut lines);
     assert_eq!((name.as_str(), &state["status"]), ("state", &"running".into()));
+    assert_eq!(state["planned"][0]["name"], format!("next of {}", run.test));
+    assert_eq!(state["planned"][0]["duration_ns"], 9_000_000_000_u64);
     let (name, rows) = next_event(&mut lines);
     assert_eq!((name.as_str(), rows["iops"].as_array().unwrap().len()), ("phase", 5));
     let mut log = LiveLog::create(writer.path()).unwrap();

@@ -22,8 +22,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::keys::{Duration, QueueDepth, Region, settings};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site, Step,
-    TestSettings, rates, steps,
+    Chapter, Chart, Definition, Figures, Headline, Measurements, Notes, Part, ReviewEntry, Site,
+    Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -35,6 +35,16 @@ pub(crate) const DEFINITION: Definition = Definition {
     reviews: &[
         ReviewEntry::FULL,
         ReviewEntry::quick("settle=5s rest=10s time=20s random_span=1GiB"),
+    ],
+    headlines: &[
+        Headline::column("power.idle.power_w_mean", ("Power", "At rest"), "Power at rest, awake"),
+        Headline::column(
+            "power.random_write.power_w_mean",
+            ("Power", "At work"),
+            "Power under random writes",
+        ),
+        Headline::of_card("power.slumber.power_w_mean"),
+        Headline::of_card("power.sequential_write.power_w_mean"),
     ],
     charts: &[Chart::PowerBars],
     ..Definition::of::<Settings>(Chapter::Energy, 1)

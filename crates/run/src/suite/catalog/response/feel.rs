@@ -25,8 +25,8 @@ use crate::params::Param;
 use crate::suite::catalog::storage_bench::workload;
 use crate::suite::keys::{Entry, Key, Pause, Reading, settings};
 use crate::suite::{
-    Chapter, Chart, Conditions, Definition, Figures, Measurements, Notes, Part, ReviewEntry, Site,
-    Step, TestSettings, rates, steps,
+    Chapter, Chart, Conditions, Definition, Figures, Headline, Measurements, Notes, Part,
+    ReviewEntry, Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
@@ -36,7 +36,11 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "would I notice, in seconds of everyday work?",
     closed_loop: Some("its loads have a pace of their own"),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("part=1/10 gap=1s")],
-    headlines: &["feel.day.time_s"],
+    headlines: &[Headline::column(
+        "feel.day.time_s",
+        ("Felt", "A day"),
+        "Time of everyday work in a day",
+    )],
     charts: &[Chart::Felt { table: TABLE }],
     ..Definition::of::<Settings>(Chapter::Response, 7)
 };

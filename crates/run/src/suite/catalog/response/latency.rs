@@ -16,8 +16,8 @@ use crate::error::RunError;
 use crate::params::Param;
 use crate::suite::keys::{Block, Duration, Key, Rate, Reading, Region, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
-    open_loop, rates, steps,
+    Chapter, Definition, Figures, Headline, Measurements, Notes, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -27,7 +27,18 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "how long does a single command take, and how long at worst?",
     reads_alone: true,
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s random_span=1GiB")],
-    headlines: &["latency.random_read.latency_ns_mean", "latency.random_write.latency_ns_mean"],
+    headlines: &[
+        Headline::column(
+            "latency.random_read.latency_ns_mean",
+            ("One command", "Read"),
+            "A single random read",
+        ),
+        Headline::column(
+            "latency.random_write.latency_ns_mean",
+            ("One command", "Write"),
+            "A single random write",
+        ),
+    ],
     ..Definition::of::<Settings>(Chapter::Response, 1)
 };
 

@@ -17,8 +17,8 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Plain, QueueDepth, Region, settings};
 use crate::suite::rates;
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, PhaseSpec, ReviewEntry, Site, Step,
-    TestSettings, open_loop, steps,
+    Chapter, Definition, Figures, Headline, Measurements, Notes, PhaseSpec, ReviewEntry, Site,
+    Step, TestSettings, open_loop, steps,
 };
 
 /// The test.
@@ -33,10 +33,18 @@ pub(crate) const DEFINITION: Definition = Definition {
         ReviewEntry::quick("time=10s sequential_time=10s random_span=1GiB"),
     ],
     headlines: &[
-        "corners.random_read.iops",
-        "corners.random_write.iops",
-        "corners.sequential_read.mb_per_s",
-        "corners.sequential_write.mb_per_s",
+        Headline::column("corners.random_read.iops", ("Random, IOPS", "Read"), "Random reads"),
+        Headline::column("corners.random_write.iops", ("Random, IOPS", "Write"), "Random writes"),
+        Headline::column(
+            "corners.sequential_read.mb_per_s",
+            ("Sequential, MB/s", "Read"),
+            "Sequential reads",
+        ),
+        Headline::column(
+            "corners.sequential_write.mb_per_s",
+            ("Sequential, MB/s", "Write"),
+            "Sequential writes",
+        ),
     ],
     ..Definition::of::<Settings>(Chapter::Speed, 1)
 };

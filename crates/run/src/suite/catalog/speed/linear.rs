@@ -9,8 +9,8 @@ use base::OpKind;
 use crate::params::Param;
 use crate::suite::keys::{Content, Plain, settings};
 use crate::suite::{
-    Chapter, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step, TestSettings,
-    open_loop, steps, zones,
+    Chapter, Definition, Figures, Headline, Measurements, Notes, ReviewEntry, Site, Step,
+    TestSettings, open_loop, steps, zones,
 };
 
 /// The test.
@@ -21,6 +21,14 @@ pub(crate) const DEFINITION: Definition = Definition {
     reads_alone: true,
     closed_loop: Some(open_loop::QUEUE_FULL),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("")],
+    headlines: &[
+        Headline::column(
+            "linear.write.mb_per_s",
+            ("Sus\u{ad}tained, MB/s", "Write"),
+            "One write of the whole drive",
+        ),
+        Headline::of_card("linear.read.mb_per_s"),
+    ],
     ..Definition::of::<Settings>(Chapter::Speed, 4)
 };
 

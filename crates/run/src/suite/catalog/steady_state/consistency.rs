@@ -24,7 +24,7 @@ use crate::suite::keys::{
 };
 use crate::suite::precondition::{self, OnePass};
 use crate::suite::{
-    Chapter, Chart, Definition, Figures, Measurements, Notes, ReviewEntry, Site, Step,
+    Chapter, Chart, Definition, Figures, Headline, Measurements, Notes, ReviewEntry, Site, Step,
     TestSettings, open_loop, steps,
 };
 
@@ -48,11 +48,15 @@ pub(crate) const DEFINITION: Definition = Definition {
         ReviewEntry::quick("duration=60s steady_from=40s"),
     ],
     headlines: &[
-        "iops_steady_mean",
-        "iops_steady_jitter_share",
-        "latency_ns_p99",
-        "latency_ns_max",
-        "waf_steady",
+        Headline::column("iops_steady_mean", ("Pace", "Steady IOPS"), "Steady pace"),
+        Headline::column(
+            "iops_steady_jitter_share",
+            ("Pace", "Even\u{ad}ness"),
+            "Jitter from second to second",
+        ),
+        Headline::of_card("latency_ns_p99"),
+        Headline::column("latency_ns_max", ("Pace", "Longest wait"), "Longest wait"),
+        Headline::of_card("waf_steady"),
     ],
     charts: &[Chart::Seconds],
     ..Definition::of::<Settings>(Chapter::SteadyState, 1)

@@ -28,8 +28,8 @@ use crate::params::Param;
 use crate::suite::keys::{Duration, Key, Pause, QueueDepth, Reading, entry, settings};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
-    Chapter, Definition, Figures, Formula, Measurements, Notes, Part, PhaseSpec, ReviewEntry, Site,
-    Step, TestSettings, open_loop, rates, steps,
+    Chapter, Definition, Figures, Formula, Headline, Measurements, Notes, Part, PhaseSpec,
+    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
@@ -42,7 +42,11 @@ pub(crate) const DEFINITION: Definition = Definition {
         ReviewEntry { settings: "torture=20m", ..ReviewEntry::FULL },
         ReviewEntry::quick("torture=30s idle=0s"),
     ],
-    headlines: &["trim.after_trim_share"],
+    headlines: &[Headline::column(
+        "trim.after_trim_share",
+        ("Pace", "After TRIM"),
+        "Speed after TRIM, share of fresh",
+    )],
     ..Definition::of::<Settings>(Chapter::SteadyState, 2)
 };
 

@@ -3,9 +3,15 @@
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
-use crate::suite::{Chapter, Definition, ReviewEntry};
+use crate::suite::{Chapter, Definition, Headline, ReviewEntry};
 
 const PARAMS: [Param; 11] = storage_bench::params("synth:heavy-2011", "32", storage_bench::FULL);
+
+const HEADLINES: [Headline; 4] = storage_bench::headlines(
+    "Heavy, full",
+    "Heavy work of 2011 on a full drive",
+    Headline::of_card(storage_bench::WAITS),
+);
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -15,5 +21,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
     reviews: &[ReviewEntry::FULL],
+    headlines: &HEADLINES,
     ..Definition::of::<Settings>(Chapter::StorageBench, 2)
 };

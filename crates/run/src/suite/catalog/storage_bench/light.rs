@@ -3,9 +3,19 @@
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
-use crate::suite::{Chapter, Definition, ReviewEntry};
+use crate::suite::{Chapter, Definition, Headline, ReviewEntry};
 
 const PARAMS: [Param; 11] = storage_bench::params("synth:light-2011", "32", storage_bench::FRESH);
+
+const HEADLINES: [Headline; 4] = storage_bench::headlines(
+    "Light",
+    "Light work of 2011",
+    Headline::column(
+        storage_bench::WAITS,
+        ("Felt", "Will I notice?"),
+        "Waits of 0.1 s or longer in a day of light work",
+    ),
+);
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -15,5 +25,6 @@ pub(crate) const DEFINITION: Definition = Definition {
     params: &PARAMS,
     closed_loop: Some(storage_bench::OWN_TIMES),
     reviews: &[ReviewEntry::FULL, ReviewEntry::quick("part=1/50")],
+    headlines: &HEADLINES,
     ..Definition::of::<Settings>(Chapter::StorageBench, 3)
 };
