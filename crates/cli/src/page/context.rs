@@ -92,7 +92,7 @@ fn chosen<'a>(library: &'a [RunView], reported: &[RunView]) -> Vec<&'a str> {
 /// The first figures of the tests, in the order of the suite.
 fn headlines() -> impl Iterator<Item = (&'static str, &'static str)> {
     let of =
-        |test: Test| test.definition().headlines.iter().map(move |metric| (test.name(), *metric));
+        |test: Test| test.definition().headlines.iter().map(move |one| (test.name(), one.metric));
     Test::ALL.into_iter().flat_map(of)
 }
 
