@@ -159,8 +159,12 @@ fn show((fingerprint, judged): &Row<'_>) -> usize {
     let Fingerprint { id, claim, missing, .. } = fingerprint;
     println!("{id}: {}\n  {claim}\n  {}", judged.verdict, page::figures(&judged.values));
     judged.failed.iter().for_each(|failed| println!("  not {failed}"));
-    let is_failure = judged.verdict == Verdict::DoesNotHold;
-    if is_failure != missing.is_some() && !matches!(judged.verdict, Verdict::NotTested(_)) {
+    let is_failure = match judged.verdict {
+        Verdict::NotTested(_) => return 0,
+        Verdict::Holds | Verdict::Stale { held: true } => false,
+        Verdict::DoesNotHold | Verdict::Stale { held: false } => true,
+    };
+    if is_failure != missing.is_some() {
         let fault = if is_failure { "says no reason" } else { "says a reason for a failure" };
         println!("  its file {fault}");
         return 1;

@@ -7,6 +7,7 @@
 //! id = "extreme-pro-960-phases"
 //! claim = "Begins near 10K IOPS, rises above 50K and holds to about 800 s."
 //! source = "AT 8170"
+//! role = "fitted"
 //! drive = "sandisk-extreme-pro-960gb"
 //! test = "consistency"
 //! expect = ["start in 8000..13000", "high > 50000", "fall in 650..950"]
@@ -28,6 +29,7 @@ use serde::Deserialize;
 use crate::cell::{Cell, Pairs};
 use crate::expectation::{Expectation, is_name};
 use crate::figure::{Figure, FigureText};
+use crate::role::Role;
 
 /// The fingerprints of a file.
 #[derive(Clone, Debug)]
@@ -51,8 +53,8 @@ pub struct Fingerprint {
     pub figures: BTreeMap<String, Measurement>,
     /// Comparisons of the figures that the claim amounts to.
     pub expectations: Vec<Expectation>,
-    /// Share of the expectations that must hold: 1 unless the claim is about a ranking.
-    pub share: Ratio,
+    /// The part that the claim had in making the models.
+    pub role: Role,
     /// The smallest scale at which the figures mean the same, or `None` for full size only.
     pub scale: Option<String>,
     /// The mechanism that the models lack, or `None` if the claim holds.
@@ -90,7 +92,7 @@ struct FingerprintText {
     source: String,
     expect: Vec<String>,
     figures: BTreeMap<String, toml::Table>,
-    at_least: Option<String>,
+    role: Role,
     scale: Option<String>,
     missing: Option<String>,
     #[serde(flatten)]
@@ -168,7 +170,7 @@ impl Fingerprint {
         let ratio = |text: &String| text.parse::<Ratio>().map_err(|error| error.to_string());
         text.scale.as_ref().map(ratio).transpose()?;
         Ok(Self {
-            share: text.at_least.as_ref().map_or(Ok(Ratio::ONE), ratio)?,
+            role: text.role,
             id: text.id,
             claim: text.claim,
             source: text.source,
@@ -250,6 +252,7 @@ mod tests {
         id = 'one'
         claim = 'A is higher.'
         source = 'AT 1'
+        role = 'predicted'
         drive = 'a'
         test = 'consistency'
         settings = { queue_depth = 8 }
@@ -288,6 +291,7 @@ mod tests {
             ("drive = 'a'", "", "figure `high`: it names no `drive`"),
             ("spare = '25%'", "spare_area = '25%'", "unknown field `spare_area`"),
             ("source = 'AT 1'", "", "missing field `source`"),
+            ("'predicted'", "'likely'", "unknown variant `likely`"),
         ];
         for (from, to, fault) in faults {
             let error = Theme::read("f.toml", &SOUND.replace(from, to)).unwrap_err().to_string();

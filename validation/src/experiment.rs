@@ -15,6 +15,7 @@ use std::str::FromStr;
 
 use base::Ratio;
 
+use crate::role::Role;
 use procedure::{ExperimentDrive, WriteRates};
 
 pub use under_load::UnderLoad;
@@ -40,8 +41,8 @@ pub struct Fact {
     pub unit: String,
     /// The difference that a test permits, in percent, or `None` if no test judges the figure.
     pub within_percent: Option<f64>,
-    /// Its role: `fitted`, `held out` or `not explained`.
-    pub role: String,
+    /// The part that it had in making the model.
+    pub role: Role,
 }
 
 /// A measured quantity.
@@ -115,8 +116,8 @@ impl Quantity {
         }
     }
 
-    /// The kind of cell in the summary of errors.
-    pub const fn kind(self) -> &'static str {
+    /// The kind of its cells in the summary of errors, but those of overload.
+    const fn kind(self) -> &'static str {
         match self {
             Self::RandomRead | Self::RandomWrite => "QD curve",
             Self::RandomWriteP99 => "QD curve, p99",
@@ -166,9 +167,6 @@ impl FromStr for Fact {
         let [drive, quantity, at, value, unit, within_percent, role, _source] = fields[..] else {
             return Err(fail("not eight fields"));
         };
-        if !["fitted", "held out", "not explained"].contains(&role) {
-            return Err(fail("no such role"));
-        }
         let number = |text: &str| text.parse().map_err(|_| fail("no number"));
         let bound = (!within_percent.is_empty()).then(|| number(within_percent)).transpose()?;
         let quantity = Quantity::ALL.into_iter().find(|known| known.name() == quantity);
@@ -179,7 +177,7 @@ impl FromStr for Fact {
             value: Some(number(value)?),
             unit: unit.to_owned(),
             within_percent: bound,
-            role: role.to_owned(),
+            role: Role::named(role).ok_or_else(|| fail("no such role"))?,
         })
     }
 }
@@ -204,7 +202,7 @@ pub fn predictions() -> Vec<Fact> {
             value: None,
             unit: unit.to_owned(),
             within_percent: None,
-            role: "withheld".to_owned(),
+            role: Role::Withheld,
         })
     };
     WITHHELD.into_iter().flat_map(of).collect()
@@ -246,8 +244,12 @@ impl Experiment {
     /// If there is no such model, or it is refused with these values.
     pub fn run_with(&self, values: &[(String, String)], scale: Ratio) -> Result<Figures, String> {
         let mut bench = match self.quantity {
-            Quantity::Load(_) | Quantity::RandomWrite => {
-                ExperimentDrive::with_whole_bursts(&self.drive, values, scale)?
+            Quantity::Load(_) => {
+                let (scale, queues) = (under_load::scale(scale), Some(under_load::THREADS));
+                ExperimentDrive::with_whole_bursts(&self.drive, values, scale, queues)?
+            }
+            Quantity::RandomWrite => {
+                ExperimentDrive::with_whole_bursts(&self.drive, values, scale, None)?
             }
             _ => ExperimentDrive::new(&self.drive, values, scale)?,
         };
@@ -330,6 +332,25 @@ impl fmt::Display for Experiment {
 }
 
 impl Fact {
+    /// The kind of cell in the summary of errors.
+    pub fn kind(&self) -> &'static str {
+        match self.quantity {
+            Quantity::Load(figure) if self.is_overload() => {
+                if figure.is_median() {
+                    "overload, p50"
+                } else {
+                    "overload, p99"
+                }
+            }
+            other => other.kind(),
+        }
+    }
+
+    /// Whether more was offered than the drive took.
+    fn is_overload(&self) -> bool {
+        self.at.ends_with("(overload)")
+    }
+
     /// The experiment that gives the figure.
     pub fn experiment(&self) -> Experiment {
         let quantity = match self.quantity {
@@ -391,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_line_is_a_fact_or_says_its_fault() {
-        let sound = "d,zone streams,4 zones of 8 GiB,974,MB/s,25,held out,SSD-iq";
+        let sound = "d,zone streams,4 zones of 8 GiB,974,MB/s,25,predicted,SSD-iq";
         let fact: Fact = sound.parse().unwrap();
         assert_eq!((fact.quantity, fact.value), (Quantity::ZoneWrite, Some(974.0)));
         assert_eq!(fact.numbers().next(), Some(4));
@@ -400,7 +421,7 @@ mod tests {
         let faults = [
             ("zone streams", "mood", "quantity"),
             ("974", "x", "number"),
-            ("held out", "y", "role"),
+            ("predicted", "y", "role"),
         ];
         for (from, to, fault) in faults {
             let error = sound.replace(from, to).parse::<Fact>().unwrap_err();

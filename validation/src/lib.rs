@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Reading order: [`claim`] (a fingerprint as data), [`figure`] and [`expectation`] (the closed
-//! vocabulary), [`cell`], [`store`] and [`rehearsal`] (runs, each done once), [`verdict`],
+//! vocabulary), [`role`], [`cell`], [`store`] and [`rehearsal`] (runs, each done once), [`verdict`],
 //! [`record`] (the figures of earlier versions), [`page`].
 
 pub mod cell;
@@ -18,5 +18,6 @@ pub mod page;
 pub mod rated;
 pub mod record;
 pub mod rehearsal;
+pub mod role;
 pub mod store;
 pub mod verdict;

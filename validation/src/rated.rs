@@ -9,6 +9,7 @@ use toml::Table;
 use crate::cell::Cell;
 use crate::claim::{Fingerprint, Measurement, Theme};
 use crate::figure::Figure;
+use crate::role::Role;
 
 /// The rated figures of all drive models, with the reasons of those that do not hold: the text of
 /// `drives/reasons/rated.toml`, a line `drive = "reason"` each.
@@ -112,7 +113,7 @@ fn of_drive(drive: &str) -> Option<Fingerprint> {
         source: sources.join("; "),
         figures: found.iter().map(measured).collect(),
         expectations,
-        share: base::Ratio::ONE,
+        role: Role::Input,
         scale: None,
         missing: None,
     })

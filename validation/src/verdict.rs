@@ -11,10 +11,12 @@ use crate::store::Runs;
 /// Whether a claim holds for the simulated drives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// All expectations hold, or as many as the claim demands.
+    /// All expectations hold.
     Holds,
-    /// Too many do not.
+    /// Some do not.
     DoesNotHold,
+    /// Some figures are of an earlier version; with those, all expectations held or not.
+    Stale { held: bool },
     /// There is no figure, for this reason.
     NotTested(String),
 }
@@ -24,6 +26,8 @@ impl fmt::Display for Verdict {
         match self {
             Self::Holds => f.write_str("holds"),
             Self::DoesNotHold => f.write_str("does not hold"),
+            Self::Stale { held: true } => f.write_str("stale: it held"),
+            Self::Stale { held: false } => f.write_str("stale: it did not hold"),
             Self::NotTested(reason) => write!(f, "not tested: {reason}"),
         }
     }
@@ -82,9 +86,11 @@ fn judged(
     }
     let all = &fingerprint.expectations;
     let failed: Vec<_> = all.iter().filter(|expectation| !expectation.holds(&values)).collect();
-    let holding = all.len() - failed.len();
-    let holds = holding as f64 >= fingerprint.share.as_f64() * all.len() as f64;
-    let verdict = if holds { Verdict::Holds } else { Verdict::DoesNotHold };
+    let verdict = match failed.is_empty() {
+        held if !origins.is_empty() => Verdict::Stale { held },
+        true => Verdict::Holds,
+        false => Verdict::DoesNotHold,
+    };
     Judgement { values, verdict, failed: failed.iter().map(ToString::to_string).collect(), origins }
 }
 
@@ -115,7 +121,7 @@ mod tests {
     #[test]
     fn a_claim_without_runs_is_judged_by_the_record_and_says_its_version() {
         let text = "heading = 'h'\n[[fingerprint]]\nid = 'x'\nclaim = 'c'\nsource = 's'\n\
-                    drive = 'crucial-m4-128gb'\ntest = 'linear'\nexpect = ['rate > 100']\n\
+                    role = 'predicted'\ndrive = 'crucial-m4-128gb'\ntest = 'linear'\nexpect = ['rate > 100']\n\
                     figures.rate = { mb_per_s = 'mean', phase = 'write' }\n";
         let theme = Theme::read("x", text).unwrap();
         let fingerprint = &theme.fingerprints[0];
@@ -125,11 +131,11 @@ mod tests {
         assert!(matches!(verdict(&record).verdict, Verdict::NotTested(_)));
         record.note("x", "rate", &cell.with_value("gc.free_low", "4"), Some(90.0), "one");
         let judged = verdict(&record);
-        assert_eq!(judged.verdict, Verdict::DoesNotHold);
+        assert_eq!(judged.verdict, Verdict::Stale { held: false });
         assert!(judged.origins.iter().all(|origin| origin.is_of_another_model));
         record.note("x", "rate", cell, Some(175.0), "two");
         let judged = verdict(&record);
-        assert_eq!((judged.verdict, judged.origins.len()), (Verdict::Holds, 1));
+        assert_eq!((judged.verdict, judged.origins.len()), (Verdict::Stale { held: true }, 1));
         assert!(judged.origins.iter().all(|origin| !origin.is_of_another_model));
     }
 }

@@ -156,11 +156,7 @@ impl<P: Probe> Device<P> {
             write_rate: config.options.write_rate.map(Bucket::new),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
-            queues: SubmissionQueues::new(
-                config.interface.queues,
-                config.queue_depth,
-                config.interface.arbitration_burst,
-            ),
+            queues: SubmissionQueues::new(&config.interface),
             link: Link::new(&config.interface),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
@@ -458,7 +454,9 @@ impl<P: Probe> Device<P> {
     fn on_controller(&mut self) {
         match self.controller.pop() {
             Some(ControllerJob::Command { tag }) => {
-                if let Some(next) = self.queues.as_mut().and_then(SubmissionQueues::decoded) {
+                if let Some(queues) = &mut self.queues
+                    && let Some(next) = queues.decoded(self.commands[tag].kind)
+                {
                     self.decode_queued(next);
                 }
                 self.on_command(tag);

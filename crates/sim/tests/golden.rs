@@ -117,7 +117,7 @@ fn lives() -> Vec<Life> {
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
-fn parts() -> [Life; 9] {
+fn parts() -> [Life; 10] {
     [
         small("mapping", &[MAP_ROOM.as_slice(), &MAPPED].concat()),
         small(
@@ -179,6 +179,7 @@ fn parts() -> [Life; 9] {
                 ("read_cache.bytes", "1_048_576"),
             ],
         ),
+        small("command-slots", &[("interface.command_slots", "3")]),
     ]
 }
 

@@ -18,8 +18,10 @@ const FILL_PAGES: u64 = 32;
 /// Length of a zone.
 const ZONE_GIB: u64 = 8;
 /// Rates of the probe and its load together, in the order of the measurement, which begins beyond what the drives reach.
-pub(super) const LOADS: [u64; 9] =
-    [95_000, 85_000, 75_000, 65_000, 55_000, 45_000, 35_000, 25_000, 15_000];
+pub(super) const LOADS: [u64; 18] = [
+    505_000, 305_000, 255_000, 205_000, 155_000, 135_000, 125_000, 115_000, 105_000, 95_000,
+    85_000, 75_000, 65_000, 55_000, 45_000, 35_000, 25_000, 15_000,
+];
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 /// A simulated drive, filled or to be filled.
@@ -50,13 +52,18 @@ impl ExperimentDrive {
         Self::of(&model(drive, values)?, scale)
     }
 
-    /// The drive with bursts of cleaning as long as at full size, where the time of a single command counts.
+    /// The drive with bursts of cleaning as long as at full size, where the time of a single command counts, and with this
+    /// number of queues if it has several, or its own with `None`.
     pub(super) fn with_whole_bursts(
         drive: &str,
         values: &[(String, String)],
         scale: Ratio,
+        queues: Option<u32>,
     ) -> Result<Self, String> {
         let mut model = model(drive, values)?;
+        if let (Some(own), Some(queues)) = (&mut model.interface.queues, queues) {
+            own.value = queues;
+        }
         if let Some(quantum) = &mut model.gc.quantum_bytes {
             quantum.value = (quantum.value as f64 / scale.as_f64()) as u64;
         }

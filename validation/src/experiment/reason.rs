@@ -4,6 +4,7 @@
 //! [[reason]]
 //! drives = ["samsung-pm9a3-960gb"]    # none: all
 //! quantities = ["zone streams"]
+//! overload = true                     # only rows of overload; absent: all others
 //! why = "The mechanism that the models lack."
 //!
 //! [[left_out]]
@@ -24,6 +25,9 @@ pub struct Reason {
     drives: Vec<String>,
     /// Names of quantities.
     quantities: Vec<String>,
+    /// Whether it is about rows of overload.
+    #[serde(default)]
+    overload: bool,
     /// The mechanism, in one sentence or two.
     pub why: String,
 }
@@ -68,7 +72,8 @@ impl Reason {
     /// Whether it is about this figure.
     pub fn is_about(&self, fact: &Fact) -> bool {
         let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
-        (self.drives.is_empty() || has(&self.drives, &fact.drive))
+        self.overload == fact.is_overload()
+            && (self.drives.is_empty() || has(&self.drives, &fact.drive))
             && has(&self.quantities, fact.quantity.name())
     }
 }
@@ -86,9 +91,15 @@ mod tests {
             let fact: Fact = line.parse().unwrap();
             reasons.iter().position(|reason| reason.is_about(&fact))
         };
-        assert_eq!(about("a,zone streams,4 zones of 8 GiB,974,MB/s,,held out,x"), Some(0));
-        assert_eq!(about("b,zone streams,4 zones of 8 GiB,974,MB/s,,held out,x"), None);
-        assert_eq!(about("b,WAF,373 GiB,1.1,,,held out,x"), Some(1));
+        assert_eq!(about("a,zone streams,4 zones of 8 GiB,974,MB/s,,predicted,x"), Some(0));
+        assert_eq!(about("b,zone streams,4 zones of 8 GiB,974,MB/s,,predicted,x"), None);
+        assert_eq!(about("b,WAF,373 GiB,1.1,,,predicted,x"), Some(1));
+        let overload =
+            "[[reason]]\nquantities = ['read under load p50']\noverload = true\nwhy = 'z'\n";
+        let reason = &super::reasons(overload).unwrap().reason[0];
+        let at =
+            |at: &str| format!("b,read under load p50,{at},1,us,,predicted,x").parse().unwrap();
+        assert!(reason.is_about(&at("9 IOPS (overload)")) && !reason.is_about(&at("9 IOPS")));
         let unknown = text.replace("WAF", "mood");
         assert!(super::reasons(&unknown).unwrap_err().contains("`mood`"));
     }

@@ -5,10 +5,11 @@ use sim::{Drive, PAGE_BYTES};
 
 /// Commands a second of the probe, half reads and half writes, at fixed intervals.
 const PROBE_IOPS: u64 = 10_000;
-/// Most commands of the probe that are outstanding.
-const PROBE_DEPTH: u32 = 256;
-/// Most commands of the load: six threads of 64.
-const LOAD_DEPTH: u32 = 384;
+/// Threads of the measurement, each with a queue of its own: the probe and six of the load.
+pub(super) const THREADS: u32 = 7;
+/// Most outstanding commands of a thread. For the probe it follows from the overloaded SN640, whose 7,200 probes a second
+/// take 8.9 ms.
+const THREAD_DEPTH: u32 = 64;
 /// The time for which the load waits for a free place before it looks again.
 const LOOK_NS: u64 = 5_000;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -55,6 +56,17 @@ pub(super) fn page_op(kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
     Op { kind, data, fua: false, placement: 0, len, tag, offset }
 }
 
+/// The scale of a drive under load where others have this one: eight times, since a smaller drive stalls for longer.
+pub(super) fn scale(other: Ratio) -> Ratio {
+    const WHOLE: u64 = 1 << 30;
+    Ratio::new(other.of(8 * WHOLE).min(WHOLE), WHOLE).unwrap_or(Ratio::ONE)
+}
+
+/// Whether a tag is the probe's: a drive with as many queues as threads takes the queue of a command from its tag.
+const fn is_of_probe(tag: &u32) -> bool {
+    tag.is_multiple_of(THREADS)
+}
+
 /// A probe and a load.
 pub(super) struct OpenLoop<'a> {
     drive: &'a mut Drive,
@@ -62,8 +74,8 @@ pub(super) struct OpenLoop<'a> {
     rng: Rng,
     probe_tags: Vec<u32>,
     load_tags: Vec<u32>,
-    /// The kind of the probe's command with each tag.
-    probe_kinds: Vec<OpKind>,
+    /// The kind of the command with each tag, of which the probe's count.
+    kinds: Vec<OpKind>,
     probes: u64,
     reads: Histogram,
     writes: Histogram,
@@ -72,16 +84,15 @@ pub(super) struct OpenLoop<'a> {
 
 impl<'a> OpenLoop<'a> {
     pub(super) fn new(drive: &'a mut Drive, span: u64) -> Self {
-        let places = drive.config().queue_depth;
-        let probe_places = PROBE_DEPTH.min(places / 4);
-        let load_places = LOAD_DEPTH.min(places - probe_places);
+        let places = THREAD_DEPTH.min(drive.config().queue_depth / THREADS) * THREADS;
+        let (probe_tags, load_tags) = (0..places).partition(is_of_probe);
         Self {
             drive,
             span,
             rng: Rng::new(2),
-            probe_tags: (0..probe_places).collect(),
-            load_tags: (probe_places..probe_places + load_places).collect(),
-            probe_kinds: vec![OpKind::Read; probe_places as usize],
+            probe_tags,
+            load_tags,
+            kinds: vec![OpKind::Read; places as usize],
             probes: 0,
             reads: Histogram::new(),
             writes: Histogram::new(),
@@ -127,7 +138,6 @@ impl<'a> OpenLoop<'a> {
         let Some(tag) = self.probe_tags.pop() else { return };
         self.probes += 1;
         let kind = if self.probes.is_multiple_of(2) { OpKind::Read } else { OpKind::Write };
-        self.probe_kinds[tag as usize] = kind;
         self.issue(kind, tag);
     }
 
@@ -140,6 +150,7 @@ impl<'a> OpenLoop<'a> {
     }
 
     fn issue(&mut self, kind: OpKind, tag: u32) {
+        self.kinds[tag as usize] = kind;
         let page = self.rng.below(self.span);
         self.drive.submit(&[page_op(kind, page, 1, tag)]);
     }
@@ -150,12 +161,12 @@ impl<'a> OpenLoop<'a> {
         self.out.clear();
         self.drive.reap(0, &mut self.out);
         for end in &self.out {
-            let Some(kind) = self.probe_kinds.get(end.tag as usize) else {
+            if !is_of_probe(&end.tag) {
                 self.load_tags.push(end.tag);
                 continue;
-            };
+            }
             self.probe_tags.push(end.tag);
-            match kind {
+            match self.kinds[end.tag as usize] {
                 OpKind::Read => self.reads.record(end.latency().0),
                 _ => self.writes.record(end.latency().0),
             }
@@ -173,6 +184,13 @@ impl<'a> OpenLoop<'a> {
 mod tests {
     use super::super::procedure::ExperimentDrive;
     use super::*;
+
+    #[test]
+    fn a_drive_under_load_has_eight_times_the_scale_up_to_full_size() {
+        let of = |denominator| scale(Ratio::new(1, denominator).unwrap());
+        assert_eq!(of(128).of(1 << 20), 1 << 16);
+        assert_eq!([of(8), of(4)], [Ratio::ONE; 2]);
+    }
 
     #[test]
     fn an_open_loop_keeps_its_rate_and_counts_probes_alone() {

@@ -224,6 +224,11 @@ impl<P: Probe> Device<P> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
+        if let Some(queues) = &mut self.queues
+            && let Some(next) = queues.leave_slot()
+        {
+            self.decode_queued(next);
+        }
         let holds_pages = self.mechanisms.read_ahead.as_ref().is_some_and(ReadAhead::holds_pages);
         if holds_pages || self.mechanisms.read_cache.is_some() {
             self.uncache(tag);

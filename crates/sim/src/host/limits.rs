@@ -19,6 +19,8 @@ pub struct InterfaceLimits {
     pub queues: u32,
     /// Commands per turn of a queue.
     pub arbitration_burst: u32,
+    /// Commands between fetch and write buffer, or `None` if the controller fetches all.
+    pub slots: Option<u32>,
     /// Smallest unit that the host can address.
     pub logical_block_bytes: u64,
 }

@@ -98,6 +98,64 @@ fn a_queue_with_one_command_does_not_wait_for_a_full_one() {
 }
 
 #[test]
+fn a_write_keeps_its_slot_until_the_buffer_has_it() {
+    let last = |changes: &[(&str, &str)]| {
+        let mut ops: Vec<_> = (0..10).map(|i| op(OpKind::Write, i, 1, 2 * i as u32)).collect();
+        ops.push(op(OpKind::Read, 20, 1, 19));
+        *together(&mut small(changes), &ops).last().unwrap()
+    };
+    let (write, read) = (WRITE_COMMAND + LINK_PAGE, READ_COMMAND + LINK_PAGE);
+    assert_eq!(last(&[NVME]), 10 * WRITE_COMMAND + read, "all are decoded at once");
+    let one = ("interface.command_slots", "1");
+    assert_eq!(last(&[NVME, one]), 10 * write + read, "one after the other");
+    let two = [NVME, one, ("interface.queues", "2")];
+    assert_eq!(last(&two), write + read, "its own queue: second");
+}
+
+/// Little's law: with few slots a read stands behind the outstanding writes of its queue, with many behind none of them.
+#[test]
+fn reads_of_an_overloaded_drive_wait_for_a_slot_as_long_as_its_writes() {
+    const DEPTH: u32 = 32;
+    // Mean latency of reads in ns, all commands a second and writes a second.
+    let overloaded = |changes: &[(&str, &str)]| {
+        let mut device = small(changes);
+        let pages = device.config().geometry.logical_pages;
+        let mut rng = base::Rng::new(1);
+        fill(&mut device, pages);
+        random_writes(&mut device, pages, pages, &mut rng);
+        let (begin_ns, mut out) = (device.now().0, Vec::new());
+        let (mut ended, mut reads, mut waited_ns) = (0, 0, 0);
+        let mut send = |device: &mut Device, tag| {
+            let kind = if tag == 0 { OpKind::Read } else { OpKind::Write };
+            device.submit(&op(kind, rng.below(pages), 1, tag));
+        };
+        (0..DEPTH).for_each(|tag| send(&mut device, tag));
+        while ended < 20_000 {
+            out.clear();
+            device.reap(1, &mut out);
+            for end in &out {
+                ended += 1;
+                if end.tag == 0 {
+                    (reads, waited_ns) = (reads + 1, waited_ns + end.latency().0);
+                }
+                send(&mut device, end.tag);
+            }
+        }
+        let rate = |count| count * 1_000_000_000 / (device.now().0 - begin_ns);
+        (waited_ns / reads, rate(ended), rate(ended - reads))
+    };
+    let (wait_ns, rate, writes) = overloaded(&[NVME, ("interface.command_slots", "1")]);
+    let little_ns = u64::from(DEPTH) * 1_000_000_000 / rate;
+    assert!(wait_ns.abs_diff(little_ns) < little_ns / 10, "{wait_ns} ns, {little_ns} by the rate");
+    let (without_ns, _, same_writes) = overloaded(&[NVME]);
+    assert!(without_ns < little_ns / 3, "{without_ns} ns without a limit");
+    assert!(
+        same_writes.abs_diff(writes) < writes / 20,
+        "slots cost no writes: {writes}, {same_writes}"
+    );
+}
+
+#[test]
 fn queues_multiply_the_depth() {
     let device = small(&[NVME, ("interface.queues", "8"), ("interface.queue_depth", "1024")]);
     assert_eq!(device.config().queue_depth, 8192);

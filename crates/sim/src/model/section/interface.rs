@@ -38,6 +38,8 @@ section! {
         pub coalesced_ns: Option<Sourced<u64>> [0, HOUR_NS],
         /// Commands per turn of a queue; absent: 1.
         pub arbitration_burst: Option<Sourced<u32>> [1, 256],
+        /// Commands between fetch and write buffer; absent: as many as are outstanding.
+        pub command_slots: Option<Sourced<u32>> [1, ENTRIES_MAX],
         /// Placement handles that a write may name; absent: 1.
         pub placement_handles: Option<Sourced<u32>> [1, HANDLES_MAX as u64],
         /// The treatment of TRIM; absent: it works.
@@ -96,6 +98,7 @@ impl Interface {
             commands: self.entries(),
             queues,
             arbitration_burst,
+            slots: self.command_slots.as_ref().map(|slots| slots.value),
             logical_block_bytes: logical_block_bytes.into(),
         })
     }

@@ -154,6 +154,7 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("interface.kind", &["nvme", "nvme", "sata"]),
         ("interface.queues?", &["1", "2", "7"]),
         ("interface.arbitration_burst?", &["1", "8"]),
+        ("interface.command_slots?", &["1", "5", "64"]),
     ],
     &[
         ("interface.kind", &["nvme"]),
