@@ -5,3 +5,4 @@ pub mod out;
 pub mod plot;
 pub mod progress;
 pub mod table;
+pub mod wait;

@@ -330,7 +330,7 @@ export function variantsTitle(variants: readonly string[]): string {
 
 /** A variant is `default`, a share of spare area, or the size of the requested span. */
 export function spareLabel(variant: string): string {
-  if (variant.startsWith("default")) return variant;
+  if (variant.startsWith("default")) return variant.replace("default", "as sold");
   return isSpan(variant) ? `first ${variant}` : `${variant} spare`;
 }
 

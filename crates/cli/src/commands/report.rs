@@ -14,6 +14,7 @@ use crate::page::context;
 use crate::page::words::{self, Words};
 use crate::page::{load_page, write_page};
 use crate::ui::out::data;
+use crate::ui::wait::Wait;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,6 +58,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         Inputs::default().library(&args.place.library).runs(runs_read).page(args.web.as_deref());
     let inputs = inputs.words(args.words.as_deref());
     inputs.require_other(&args.output, "-o")?;
+    let wait = Wait::new(&format!("reading {} runs", runs.len()));
     let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
     let page = load_page(args.web.as_deref())?;
     let mut report = build(title, &runs)?;
@@ -67,6 +69,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     if let Some(words) = Words::read(args.words.as_deref())? {
         words.add_to(&mut report)?;
     }
+    drop(wait);
     let path = write_page(&args.output, "-o", &inputs, &page, &report)?;
     match args.place.format {
         Format::Json => data!("{}", serde_json::json!({ "report": path })),

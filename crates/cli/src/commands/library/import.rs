@@ -13,6 +13,7 @@ use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::summary::print_summary;
 use crate::ui::out::data;
+use crate::ui::wait::Wait;
 use session::job::unix_ns;
 
 const EXAMPLES: &str = "\
@@ -98,6 +99,7 @@ impl ImportCommand {
 
 pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     let args = command.args();
+    let wait = Wait::new("reading and writing runs");
     let (format, hosts, mut sheets): (_, &[String], _) = match command {
         ImportCommand::Fio(own) => ("fio", own.host.as_slice(), fio::read(&args.paths, &own.host)?),
         ImportCommand::Phoronix(_) => ("phoronix", &[], phoronix::read(&args.paths)?),
@@ -112,6 +114,7 @@ pub fn run(command: &ImportCommand) -> anyhow::Result<u8> {
     sweep(&args.place.library);
     let call = call(format, args, hosts);
     let dirs = write_all(&args.place.library, sheets, &call)?;
+    drop(wait);
     print(args, &dirs)?;
     Ok(EXIT_DONE)
 }

@@ -12,6 +12,7 @@ use crate::args::Format;
 use crate::failure::EXIT_DONE;
 use crate::page::load_page;
 use crate::ui::out::{data, talk};
+use crate::ui::wait::Wait;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,14 +35,18 @@ pub struct SiteArgs {
 
 pub fn run(args: &SiteArgs) -> anyhow::Result<u8> {
     let page = load_page(args.bench.web.as_deref())?.bench()?;
+    let wait = Wait::new(&format!("reading the runs of {}", args.bench.library.display()));
     let mut index = Index::open(&args.bench.library)?;
     index.refresh()?;
     let library = index.library(&args.bench.title)?;
+    drop(wait);
+    let wait = Wait::new(&format!("writing {} runs", library.runs.len()));
     let form = if args.small { SiteForm::Small } else { SiteForm::Whole };
     let report = site(&args.dir, &page, &library, form, |name| {
         let gone = || ServeError::RunGone { name: name.to_owned() };
         index.packed(name)?.ok_or_else(gone)
     })?;
+    drop(wait);
     for rejected in &library.rejected {
         talk!("warning: {} is not on the site: {}", rejected.name, rejected.reason);
     }
