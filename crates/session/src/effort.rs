@@ -4,7 +4,7 @@
 //! cost as much as an hour of random writes to a full drive. Commands tell, and a little more for each page of them.
 //! The constants were measured on the model of the SanDisk Extreme II 480 GB with its host.
 
-use base::Nanos;
+use base::{Identity, Nanos};
 use load::Workload;
 use run::event::Length;
 use run::session::Plan;
@@ -19,32 +19,51 @@ const TRACE_COMMAND_BYTES: u64 = 48 << 10;
 /// Time for a page of a command.
 const PAGE_NS: u64 = 10;
 const PAGE_BYTES: u64 = 4096;
-/// Most commands and bytes that a simulated drive does in a second of virtual time, on average over a load.
-const COMMANDS_PER_S: u64 = 20_000;
-const BYTES_PER_S: u64 = 400_000_000;
 
-/// The processor time of all steps of a plan, with the most rounds.
-pub fn effort(plan: &Plan) -> Nanos {
-    Nanos(plan.procedure.steps.iter().map(of_step).fold(0, u64::saturating_add))
+/// Most work that a simulated drive does in a second of virtual time, on average over a load.
+#[derive(Clone, Copy)]
+struct Pace {
+    commands_per_s: u64,
+    bytes_per_s: u64,
+}
+
+/// Of a drive on SATA, and of one that is called by no link.
+const SATA: Pace = Pace { commands_per_s: 20_000, bytes_per_s: 400_000_000 };
+/// Of a drive on NVMe.
+const NVME: Pace = Pace { commands_per_s: 150_000, bytes_per_s: 2_000_000_000 };
+
+impl Pace {
+    fn of(target: &Identity) -> Self {
+        let link = target.facts.interface.as_ref().map(|link| link.value.to_ascii_lowercase());
+        let is_nvme = link.is_some_and(|link| link.contains("nvme") || link.contains("pcie"));
+        if is_nvme { NVME } else { SATA }
+    }
+}
+
+/// The processor time of all steps of a plan on this drive, with the most rounds.
+pub fn effort(plan: &Plan, target: &Identity) -> Nanos {
+    let pace = Pace::of(target);
+    let steps = plan.procedure.steps.iter();
+    Nanos(steps.map(|step| of_step(step, pace)).fold(0, u64::saturating_add))
 }
 
 /// If only some of the phases are done, each counts as the mean one.
-fn of_step(step: &Step) -> u64 {
+fn of_step(step: &Step, pace: Pace) -> u64 {
     let phases = step.phases();
     let all = phases.len().max(1) as u64;
     let done = u64::from(step.phases_max().unwrap_or(all as u32)) * u64::from(step.rounds_max());
-    let sum = phases.iter().map(of_phase).fold(0, u64::saturating_add);
+    let sum = phases.iter().map(|phase| of_phase(phase, pace)).fold(0, u64::saturating_add);
     sum.saturating_mul(done) / all
 }
 
-fn of_phase(phase: &PhaseSpec) -> u64 {
+fn of_phase(phase: &PhaseSpec, pace: Pace) -> u64 {
     match &phase.action {
-        Action::Load { workload, .. } => of_workload(workload, phase.length()),
+        Action::Load { workload, .. } => of_workload(workload, phase.length(), pace),
         Action::Jobs(jobs) => {
             let whole = run::jobs::length(jobs);
             let of_job = |length: Option<Nanos>| length.map_or(whole, Length::Time);
             let jobs = jobs.jobs.iter();
-            jobs.map(|job| of_workload(&job.workload, of_job(job.duration)))
+            jobs.map(|job| of_workload(&job.workload, of_job(job.duration), pace))
                 .fold(0, u64::saturating_add)
         }
         Action::Replay(replay) => {
@@ -60,12 +79,12 @@ fn of_phase(phase: &PhaseSpec) -> u64 {
     }
 }
 
-fn of_workload(workload: &Workload, length: Length) -> u64 {
+fn of_workload(workload: &Workload, length: Length, pace: Pace) -> u64 {
     let block = u64::from(workload.step_bytes()).max(1);
     let commands = match length {
         Length::Bytes(bytes) => bytes / block,
         Length::Time(time) => {
-            let rate = (BYTES_PER_S / block).clamp(1, COMMANDS_PER_S);
+            let rate = (pace.bytes_per_s / block).clamp(1, pace.commands_per_s);
             time.0 / 1_000_000 * rate / 1_000
         }
         Length::Unknown => 0,

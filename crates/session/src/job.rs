@@ -68,7 +68,7 @@ impl Job {
         let demand = Demand {
             is_simulated: target.spec.kind().is_simulated(),
             memory_bytes: target.memory_bytes,
-            length: effort(plan).0,
+            length: effort(plan, &target.identity).0,
             batch: 0,
             lane: 0,
         };

@@ -10,6 +10,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use base::Nanos;
+
 /// The demands of one task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demand {
@@ -40,6 +42,13 @@ impl Limits {
             threads: jobs.map_or_else(processors, |jobs| jobs as usize),
             memory_bytes: device::host::memory::available_bytes().unwrap_or(u64::MAX),
         }
+    }
+
+    /// The time that these tasks take side by side, if each takes its length and memory holds none back.
+    pub fn time(&self, demands: &[Demand]) -> Nanos {
+        let lengths = || demands.iter().map(|demand| demand.length);
+        let sum = lengths().fold(0, u64::saturating_add);
+        Nanos((sum / self.threads.max(1) as u64).max(lengths().max().unwrap_or_default()))
     }
 
     /// Memory for all tasks at a time.

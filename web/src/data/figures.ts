@@ -15,7 +15,7 @@ import {
   watts,
   withUnit,
 } from "./format";
-import { isImported, plainName, type Run, secondsAPoint } from "./load";
+import { isImported, plainName, type Run, secondsAPoint, spareLabel } from "./load";
 import { holds, marksOf, marksText, rankBarOf } from "./marks";
 import { METRICS } from "./metrics.gen";
 import { own } from "./words";
@@ -163,7 +163,7 @@ export function bestValue(figure: Figure, runs: readonly Run[]): number | null {
 /** The table for spreadsheets: raw values under the stable names, and behind them the marks of runs that have some. */
 export function csv(runs: readonly Run[]): string {
   const marked = runs.filter(({ view }) => view.marks.length > 0);
-  const titled = (run: Run) => `${plainName(run)}, ${run.variant}`;
+  const titled = (run: Run) => `${plainName(run)}, ${spareLabel(run.variant)}`;
   const head = ["figure", "unit", ...runs.map(titled), ...marked.map((run) => `${titled(run)}: marks`)];
   const rows = figuresIn(runs).map((figure) => [
     figure.name,
@@ -261,7 +261,7 @@ export function summary(run: Run): string {
   const early = firstSeconds(run);
   const fall = heldOf(run, "fall_start_s");
   const parts = [
-    `${plainName(run)}, ${run.variant}: ${separated(rate.length)} points over ${seconds(last)}.`,
+    `${plainName(run)}, ${spareLabel(run.variant)}: ${separated(rate.length)} points over ${seconds(last)}.`,
   ];
   if (first !== null)
     parts.push(`First ${early < 60 ? seconds(early) : "minute"} ${iops(first)} IOPS on average.`);
@@ -279,7 +279,7 @@ function unsteady(run: Run): string {
 }
 
 export function steadySummary(run: Run): string {
-  const name = `${plainName(run)}, ${run.variant}`;
+  const name = `${plainName(run)}, ${spareLabel(run.variant)}`;
   const [mean, min, max, cv, below] = [
     "iops_steady_mean",
     "iops_steady_min",
@@ -302,7 +302,7 @@ export const FELT_NS = 1e8;
 
 export function latencySummary(run: Run): string {
   const curve = exceedance(run.view.latency_bins);
-  const name = `${plainName(run)}, ${run.variant}`;
+  const name = `${plainName(run)}, ${spareLabel(run.variant)}`;
   if (curve.commands === 0) return `${name}: no latency distribution was recorded.`;
   if (!holds(run, "latency_ns_max")) return `${name}: latency ${marksOf(run, "latency_ns_max").join("; ")}.`;
   const felt = shareAbove(curve, FELT_NS);

@@ -334,6 +334,11 @@ export function spareLabel(variant: string): string {
   return isSpan(variant) ? `first ${variant}` : `${variant} spare`;
 }
 
+/** The same under a head that says spare area. */
+export function areaLabel(variant: string): string {
+  return spareLabel(variant).replace(/ spare$/, "");
+}
+
 /** The capacity that a vendor would print on a drive with so much to write: a round number. */
 function advertised(bytes: number): string {
   const gb = bytes / 1e9;

@@ -178,16 +178,16 @@ describe("names", () => {
       }),
     );
     expect(new Set(heard).size).toBe(figures);
-    expect(heard).toContain("Power beside IOPS: Fixture A (simulated), default");
-    expect(heard).toContain("Speed over the address space: Fixture Even 480 (simulated), default");
+    expect(heard).toContain("Power beside IOPS: Fixture A (simulated), as sold");
+    expect(heard).toContain("Speed over the address space: Fixture Even 480 (simulated), as sold");
     expect(heard).toContain("Whole run, IOPS, log scale");
     const captions = await page.locator(".result-table caption").allTextContents();
     expect(new Set(captions).size).toBe(captions.length);
-    expect(captions).toContain("Queue depth · Fixture Uneven 256 simulated default");
+    expect(captions).toContain("Queue depth · Fixture Uneven 256 simulated as sold");
     const methods = await page.locator(".method summary").allTextContents();
-    expect(methods).toContain("How it was measured, Power: Fixture A simulated default ");
+    expect(methods).toContain("How it was measured, Power: Fixture A simulated as sold ");
     expect(methods).toContain(
-      "How it was measured, Performance consistency: Fixture Even 480 simulated default ",
+      "How it was measured, Performance consistency: Fixture Even 480 simulated as sold ",
     );
     const folded = await page.locator(".all-figures summary").allTextContents();
     expect(folded).toContain("All figures: Queue depth");

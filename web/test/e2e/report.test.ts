@@ -244,7 +244,7 @@ describe("runs of different lengths", () => {
     const whole = await axes(page, "graph-whole");
     expect(whole).toMatchObject({ xMin: 0, xMax: 2_000 });
     expect(await note(page)).toContain(
-      "Fixture short file (file), default, is shorter (15 s); it is drawn on the axes of the 2,000 s runs, and has no second in the steady-state graphs.",
+      "Fixture short file (file), as sold, is shorter (15 s); it is drawn on the axes of the 2,000 s runs, and has no second in the steady-state graphs.",
     );
     const series = mixed.runs.find((one) => one.run_id === short)?.series;
     const place = shares(whole, 9, series?.iops[9] ?? 0, true);
@@ -274,9 +274,9 @@ describe("runs of different lengths", () => {
     expect(plain(await page.locator(`.figures thead [data-run="${short}"]`).innerText())).toContain("15 s");
     expect(await page.locator("#figures .group").allInnerTexts()).not.toContain("Other");
     expect(await page.locator(".figures thead .variant").allInnerTexts()).toEqual([
-      "default",
+      "as sold",
       "25% spare",
-      ...Array(4).fill("default"),
+      ...Array(4).fill("as sold"),
     ]);
     await page.context().close();
   });
@@ -315,7 +315,7 @@ describe("choosing", () => {
 
   test("a variant that was not measured cannot be chosen", async () => {
     const page = await opened(report, "#drive=fixture-file-on-a-real-disk&spare=25%25");
-    expect(await title(page)).toContain("default");
+    expect(await title(page)).toContain("as sold");
     expect(await page.locator('input[name="spare"][value="25%"]').isDisabled()).toBe(true);
     await page.context().close();
   });
@@ -365,7 +365,7 @@ describe("choosing", () => {
   test("no more runs than colours that can be told apart", async () => {
     const page = await opened(manyRuns());
     await page.locator('input[name="view"][value="compare"]').check();
-    await page.getByRole("button", { name: "All default" }).click();
+    await page.getByRole("button", { name: "All as sold" }).click();
     expect(await page.locator(".legend tbody tr").count()).toBe(6);
     expect(await page.locator(".check input:not(:checked):enabled").count()).toBe(0);
     expect(await page.locator(".controls").innerText()).toContain("6 at most");
@@ -516,7 +516,7 @@ describe("what must be said", () => {
     await page.getByRole("button", { name: "Copy as CSV" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const text = await page.evaluate(() => navigator.clipboard.readText());
-    expect(text.split("\n")[0]).toContain('"Fixture Even 480 (simulated), default"');
+    expect(text.split("\n")[0]).toContain('"Fixture Even 480 (simulated), as sold"');
     expect(text).toContain("\niops_steady_mean,iops,");
     await page.context().close();
   });
@@ -542,7 +542,7 @@ describe("what must be said", () => {
     const page = await opened(withHealth());
     const table = page.locator(".counters");
     expect(await table.locator("caption").textContent()).toBe(
-      "The drive's own counters (NVMe SMART log): Fixture Block 1000, default",
+      "The drive's own counters (NVMe SMART log): Fixture Block 1000, as sold",
     );
     const rows = await table
       .locator("tbody tr")
@@ -630,7 +630,7 @@ describe("what must be said", () => {
     expect(await plots.count()).toBe(2);
     expect(await plots.first().locator("path").count()).toBe(2);
     const key = plain(await plots.first().locator(".passes-legend").innerText());
-    expect(key).toContain("Fixture Even 480 (simulated), default: read");
+    expect(key).toContain("Fixture Even 480 (simulated), as sold: read");
     const across = await plots
       .first()
       .locator("path")

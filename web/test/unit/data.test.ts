@@ -160,8 +160,8 @@ describe("loading", () => {
 
   test("a span asked for in bytes is no spare area", () => {
     expect(["default", "default #2", "25%", "100GiB"].map(spareLabel)).toEqual([
-      "default",
-      "default #2",
+      "as sold",
+      "as sold #2",
       "25% spare",
       "first 100GiB",
     ]);
@@ -270,7 +270,7 @@ describe("figures", () => {
   test("CSV has one row a figure and says what is simulated", () => {
     const lines = figures.csv([even, stopped]).split("\n");
     expect(lines[0]).toBe(
-      'figure,unit,"Fixture Even 480 (simulated), default","Fixture Block 1000, default"',
+      'figure,unit,"Fixture Even 480 (simulated), as sold","Fixture Block 1000, as sold"',
     );
     expect(lines).toHaveLength(figures.figuresIn([even, stopped]).length + 1);
     expect(lines.find((line) => line.startsWith("waf_steady"))).toMatch(/,$/);

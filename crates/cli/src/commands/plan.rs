@@ -170,7 +170,10 @@ fn print(inspected: &Inspected, plan: &Plan, method: Option<PurgeMethod>, total:
     let time = seconds(total.time.unwrap_or_default());
     let clock = match is_real {
         true => String::new(),
-        false => format!(" of virtual time (about {} to wait here)", seconds(effort(plan))),
+        false => format!(
+            " of virtual time (about {} to wait here)",
+            seconds(effort(plan, &inspected.identity))
+        ),
     };
     data!("  in all about {time}{clock}, writes {}", total.volume(capacity_bytes));
     for note in &plan.procedure.notes {

@@ -213,11 +213,14 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
         let sum = of_kind.filter_map(|part| part.cost.time).map(|time| time.0);
         seconds(Nanos(sum.fold(0, u64::saturating_add)))
     };
+    let simulated = parts.iter().map(|part| part.job.demand).filter(|demand| demand.is_simulated);
+    let wait = Limits::new(args.suite.jobs.jobs).time(&simulated.collect::<Vec<_>>());
     talk!(
-        "{} runs, about {} on real targets and {} of virtual time, about {} written",
+        "{} runs, about {} on real targets and {} of virtual time ({} to wait here), about {} written",
         parts.len(),
         time(false),
         time(true),
+        seconds(wait),
         bytes(written)
     );
     left_out.iter().for_each(|reason| talk!("left out: {reason}"));

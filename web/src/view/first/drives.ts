@@ -1,7 +1,7 @@
 // The drives of the page: their sizes and when they were measured.
 
 import { moment, rawBytes, sizeOf, UNKNOWN } from "../../data/format";
-import { type Drive, type Library, type Run, spareLabel, variantsTitle } from "../../data/load";
+import { areaLabel, type Drive, type Library, type Run, variantsTitle } from "../../data/load";
 import { aside, h, lateFold, scroller } from "../../dom";
 import { driveName, statusChip } from "../parts/name";
 
@@ -63,7 +63,7 @@ function driveRow(drive: Drive): HTMLElement {
   const { target, started } = drive.runs[0].view;
   const variants = firstOfEachVariant(drive.runs).map((run, k) => [
     k > 0 && ", ",
-    spareLabel(run.variant).replace(/ spare$/, ""),
+    areaLabel(run.variant),
     statusChip(run) && [" ", statusChip(run)],
   ]);
   return h(

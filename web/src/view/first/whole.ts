@@ -58,7 +58,7 @@ export function wholeNote(products: readonly Product[]): HTMLElement | null {
   const note = (lack: Lack | "every-quick", ...text: (Node | string)[]) =>
     h("p", { class: "notice notice-warn", id: "whole-note", role: "note", "data-lack": lack }, text);
   if (quick && quick.runs === total) {
-    const parts = [...quick.words].filter((word) => word !== "default");
+    const parts = [...quick.words].filter((word) => word !== "as sold");
     const part = parts.length === 0 ? "" : ` and used a part of the drive (${parts.join(", ")})`;
     return note(
       "every-quick",

@@ -8,7 +8,15 @@ import { SteadyRun, WholeRun } from "../../chart/scatter";
 import { Strip } from "../../chart/strip";
 import { differingConfig, heldOf, steadySummary, summary } from "../../data/figures";
 import { seconds, separated, wholePercent } from "../../data/format";
-import { graphedHeading, graphedTest, isSmall, plainName, type Run, secondsAPoint } from "../../data/load";
+import {
+  graphedHeading,
+  graphedTest,
+  isSmall,
+  plainName,
+  type Run,
+  secondsAPoint,
+  spareLabel,
+} from "../../data/load";
 import { question } from "../../data/tests";
 import { wordOf } from "../../data/words";
 import { aside, h, inFold } from "../../dom";
@@ -144,7 +152,7 @@ function guestSentence(run: Run, { seconds: own, scales }: Axes): string {
   const length = plannedSeconds(run);
   const reaches = endOf(run) > Math.max(scales.steady.min, run.view.steady_from_s);
   const absent = reaches ? "" : ", and has no second in the steady-state graphs";
-  return `${plainName(run)}, ${run.variant}, is shorter (${seconds(length)}); it is drawn on the axes of the ${seconds(own)} runs${absent}. `;
+  return `${plainName(run)}, ${spareLabel(run.variant)}, is shorter (${seconds(length)}); it is drawn on the axes of the ${seconds(own)} runs${absent}. `;
 }
 
 function zeroSentence(iops: Float64Array): string {

@@ -6,7 +6,7 @@ import type { Layer } from "../../chart/painter";
 import { TimeGraph } from "../../chart/scatter";
 import { figureOf, latencySummary, metricOf, shown as shownValue } from "../../data/figures";
 import { shortDuration } from "../../data/format";
-import { plainName } from "../../data/load";
+import { plainName, spareLabel } from "../../data/load";
 import { marksOf } from "../../data/marks";
 import { h } from "../../dom";
 import type { Percentile } from "../../state";
@@ -93,7 +93,7 @@ function percentileSentence(run: Shown["run"]): string {
     const marks = marksOf(run, name).join("; ");
     return marks === "" ? value : `${value} (${marks})`;
   });
-  return `${plainName(run)}, ${run.variant}: p50 ${p50}, p99 ${p99}, longest ${max}.`;
+  return `${plainName(run)}, ${spareLabel(run.variant)}: p50 ${p50}, p99 ${p99}, longest ${max}.`;
 }
 
 /** One run shows all three; a comparison shows one of them, by choice. */

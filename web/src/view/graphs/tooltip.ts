@@ -3,7 +3,7 @@
 import { type App, type Shown, shownRuns } from "../../app";
 import { nearestIndex } from "../../chart/axis";
 import { duration, iops, oneIn, separated, UNKNOWN } from "../../data/format";
-import type { ColumnName, Run } from "../../data/load";
+import { type ColumnName, type Run, spareLabel } from "../../data/load";
 import { h } from "../../dom";
 import { driveName, runName, swatch } from "../parts/name";
 
@@ -78,7 +78,7 @@ function manyRuns(shown: readonly Shown[], second: number, rows: readonly TipRow
         h(
           "tr",
           {},
-          h("th", { class: "tip-run" }, swatch(color), driveName(run.drive), ` ${run.variant}`),
+          h("th", { class: "tip-run" }, swatch(color), driveName(run.drive), ` ${spareLabel(run.variant)}`),
           rows.map(([, column, text]) => h("td", { class: minor(column) }, cell(run, second, column, text))),
         ),
       ),

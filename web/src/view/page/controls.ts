@@ -12,8 +12,8 @@ import {
 } from "../../app";
 import { seconds } from "../../data/format";
 import {
+  areaLabel,
   type Drive,
-  isSpan,
   plainName,
   type Run,
   spareLabel,
@@ -230,15 +230,7 @@ function check(panel: Panel, run: Run): HTMLElement {
     input.disabled = slot < 0 && shownRuns(panel.app).length >= COMPARE_MAX;
     color.replaceChildren(...(slot >= 0 ? [swatch(slot + 1)] : []));
   });
-  return h(
-    "label",
-    { class: "check" },
-    input,
-    color,
-    isSpan(run.variant) ? spareLabel(run.variant) : run.variant,
-    " ",
-    statusChip(run),
-  );
+  return h("label", { class: "check" }, input, color, areaLabel(run.variant), " ", statusChip(run));
 }
 
 function zoomBox(panel: Panel): HTMLElement {

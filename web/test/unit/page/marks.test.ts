@@ -104,7 +104,7 @@ describe.each(KINDS)("a figure that is %s", (kind) => {
     expect(/between .* IOPS, mean/.test(whole)).toBe(!bars);
     const [head, ...lines] = csv([run]).split("\n");
     expect(head).toBe(
-      'figure,unit,"Fixture Marked (simulated), default","Fixture Marked (simulated), default: marks"',
+      'figure,unit,"Fixture Marked (simulated), as sold","Fixture Marked (simulated), as sold: marks"',
     );
     const line = lines.find((one) => one.startsWith("iops_steady_mean,")) ?? "";
     expect(line).toContain(`${wordsOfMark(kind).label}: ${TEXTS[kind]}`);

@@ -36,6 +36,7 @@ use crate::prepare::{self, Inspection};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
+use crate::ui::table::seconds;
 
 /// The flag for the file with all runs.
 const COMPACT: &str = "--compact";
@@ -248,11 +249,14 @@ fn announce(args: &BuildArgs, build: &Build) {
     }
     build.left_out.iter().for_each(|reason| talk!("left out: {reason}"));
     let (runs, complete) = (build.parts.len(), build.complete());
+    let open = build.parts.iter().filter(|part| build.completed.of(part).is_none());
+    let demands: Vec<_> = open.map(|part| part.job.demand).collect();
     talk!(
-        "{runs} runs of {} drives in {}: {complete} are complete, {} are to do",
+        "{runs} runs of {} drives in {}: {complete} are complete, {} are to do, about {} to wait here",
         build.drives(),
         args.library.display(),
-        runs - complete
+        demands.len(),
+        seconds(Limits::new(args.jobs.jobs).time(&demands))
     );
 }
 
