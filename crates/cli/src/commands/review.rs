@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 
 use ::target::{TargetError, TargetSpec};
 use base::Nanos;
+use base::text::hanging;
 use clap::Args as ClapArgs;
 use result::report::{Page, Report, build};
 use result::schema::{Run, VerdictOutcome};
@@ -33,7 +34,7 @@ use crate::prepare::{self, Requirements};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
-use crate::{page, request, stop};
+use crate::{page, stop};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,6 +82,9 @@ pub struct ReviewArgs {
     #[command(flatten)]
     pub suite: SuiteArgs,
 }
+
+/// Width of the list of tests.
+const COLUMNS: usize = 80;
 
 /// The first line of a quick review.
 const QUICK: &str =
@@ -195,17 +199,24 @@ fn inputs(args: &ReviewArgs) -> Result<Inputs, TargetError> {
     args.targets.iter().try_fold(inputs, add)
 }
 
-/// Prints the runs on stderr before the first change.
+/// Prints the runs on stderr before the first change: the tests of each target, with the number of their runs.
 fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     if args.suite.execution.quiet {
         return;
     }
-    for (index, part) in parts.iter().enumerate() {
-        let clock = if part.job.spec.kind().is_simulated() { " of virtual time" } else { "" };
-        let words = request::command(&part.job.request);
-        let time = seconds(part.cost.time.unwrap_or_default());
-        let written = part.cost.volume(part.capacity_bytes);
-        talk!("{:2}. {words}\n    about {time}{clock}, writes {written}", index + 1);
+    for own in parts.chunk_by(|a, b| a.job.spec == b.job.spec) {
+        let spec = &own[0].job.spec;
+        let clock = if spec.kind().is_simulated() { " of virtual time" } else { "" };
+        let time = own.iter().filter_map(|part| part.cost.time).map(|time| time.0);
+        let time = seconds(Nanos(time.fold(0, u64::saturating_add)));
+        let written = own.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
+        let written = bytes(written);
+        talk!("{spec}: {} runs, about {time}{clock}, about {written} written", own.len());
+        let tests = own.chunk_by(|a, b| a.job.request.test == b.job.request.test).map(|runs| {
+            let times = if runs.len() > 1 { format!(" ({})", runs.len()) } else { String::new() };
+            format!("{}{times}", runs[0].job.request.test)
+        });
+        talk!("{}", hanging("    ", &tests.collect::<Vec<_>>().join(", "), COLUMNS));
     }
     let written = parts.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
     let time = |simulated| {
