@@ -26,8 +26,6 @@ pub struct Part {
     /// Its request, planned on its target.
     pub job: Job,
     pub cost: Cost,
-    /// Size of its target.
-    pub capacity_bytes: u64,
     /// Checksum of the model of a simulated drive, or `None` for a real target.
     model: Option<String>,
 }
@@ -112,7 +110,6 @@ fn part(
     Ok(Part {
         job: Job::new(request, &planned, inspected),
         cost: cost::total_cost(&planned, cost::overwritten_bytes(inspected, purge)),
-        capacity_bytes,
         model: inspected.identity.details.get(Identity::CHECKSUM).cloned(),
     })
 }

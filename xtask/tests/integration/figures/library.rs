@@ -72,7 +72,7 @@ fn a_compact_library_is_one_file_of_complete_runs_at_full_size() {
     assert_eq!(read().len(), 1, "a scaled drive is none of the library, and the first one stays");
     std::fs::write(&file, "other text").expect("a file");
     let refused = compact(&[]);
-    refused.must_exit_with(4);
+    refused.must_exit_with(2);
     assert!(refused.stderr.contains("peers.zz is no reference library"), "{}", refused.stderr);
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), "other text");
 }

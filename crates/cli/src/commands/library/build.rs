@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use ::target::TargetSpec;
-use anyhow::Context as _;
 use base::{Bytes, Ratio};
 use clap::Args as ClapArgs;
 use io::EngineChoice;
@@ -143,9 +142,14 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
         return Ok(EXIT_DONE);
     }
     let inputs = Inputs::default().library(&args.library);
-    if let Some(path) = &args.compact {
-        OutputFile::check(path, COMPACT, &inputs)?;
-    }
+    // Before hours of simulation.
+    let earlier = match &args.compact {
+        Some(path) => {
+            OutputFile::check(path, COMPACT, &inputs)?;
+            earlier(path)?
+        }
+        None => None,
+    };
     let held = prepare::hold(inspection)?;
     let interrupted = stop::button()?;
     let progress = Progress::new(args.quiet);
@@ -177,21 +181,38 @@ pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
         }
     }
     if let Some(path) = &args.compact {
-        write_compact(path, &inputs, &dirs)?;
+        write_compact(path, &inputs, &dirs, earlier)?;
     }
     print(args, &build, &dirs, &failures);
     Ok(exit_code(&failures, interrupted.load(Ordering::Relaxed)))
 }
 
+/// The reference library that a file has, or `None` if there is no file yet.
+fn earlier(path: &Path) -> anyhow::Result<Option<Reference>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let fault = |error: &dyn std::error::Error| {
+        let path = path.display();
+        RunError::Usage(format!(
+            "{path} is no reference library; {COMPACT} names a new file or one: {error}"
+        ))
+    };
+    let stream = std::fs::read(path).map_err(|error| fault(&error))?;
+    Ok(Some(Reference::read(&stream).map_err(|error| fault(&error))?))
+}
+
 /// Writes the complete runs of models at full size into a reference library; the other drives of the file stay.
-fn write_compact(path: &Path, inputs: &Inputs, dirs: &[PathBuf]) -> anyhow::Result<()> {
+fn write_compact(
+    path: &Path,
+    inputs: &Inputs,
+    dirs: &[PathBuf],
+    earlier: Option<Reference>,
+) -> anyhow::Result<()> {
     let runs = dirs.iter().map(|dir| RunDir::open(dir)).collect::<Result<Vec<_>, _>>()?;
     let mut reference = Reference::of(sim::RESULTS_VERSION, &runs, context::fingerprint)?;
-    if path.exists() {
-        let damaged = || {
-            format!("{} is no reference library; {COMPACT} names a new file or one", path.display())
-        };
-        reference = reference.over(Reference::read(&std::fs::read(path)?).with_context(damaged)?);
+    if let Some(earlier) = earlier {
+        reference = reference.over(earlier);
     }
     let stream = reference.packed()?;
     let mut file = OutputFile::create(path, COMPACT, inputs)?;
