@@ -15,23 +15,26 @@ export interface Headline {
   title: string;
 }
 
-/** Those that a test declares with a column, in the order of the suite. */
-export const HEADLINES: readonly Headline[] = TESTS.flatMap(({ name: test, headlines }) =>
-  headlines.flatMap((one) => ("group" in one ? [{ test, ...one }] : [])),
-);
-
 /** The columns under one head. */
 export interface HeadlineGroup {
   name: string;
   headlines: readonly Headline[];
 }
 
-export const GROUPS: readonly HeadlineGroup[] = [...new Set(HEADLINES.map(({ group }) => group))].map(
+/** Those that a test declares with a column, in the order of the suite. */
+const DECLARED: readonly Headline[] = TESTS.flatMap(({ name: test, headlines }) =>
+  headlines.flatMap((one) => ("group" in one ? [{ test, ...one }] : [])),
+);
+
+export const GROUPS: readonly HeadlineGroup[] = [...new Set(DECLARED.map(({ group }) => group))].map(
   (name) => ({
     name,
-    headlines: HEADLINES.filter(({ group }) => group === name),
+    headlines: DECLARED.filter(({ group }) => group === name),
   }),
 );
+
+/** All of them, those of a group together. */
+export const HEADLINES: readonly Headline[] = GROUPS.flatMap(({ headlines }) => headlines);
 
 export function headlineKey({ test, metric }: Headline): string {
   return metric.startsWith(`${test}.`) ? metric : `${test}.${metric}`;
