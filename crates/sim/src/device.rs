@@ -378,6 +378,8 @@ impl<P: Probe> Device<P> {
                 // While commands are outstanding the drive has work: noted when the first of them came.
                 if self.commands.outstanding() == 0 {
                     self.note_work(self.next_work_ns() != NEVER);
+                    // It may begin to look at the temperature before that.
+                    next_ns = next_ns.min(self.timers.next_ns());
                 }
                 if next_ns > limit_ns {
                     return false;

@@ -4,7 +4,7 @@ use base::{Nanos, OpKind, Rng, TelemetryRow};
 use sim::nand::aging::past::Past;
 use sim::{Device, PAGE_BYTES};
 
-use crate::common::{closed_loop, fill, op, random_writes, secs, small};
+use crate::common::{CACHE, closed_loop, fill, op, random_writes, secs, small};
 
 const MS: u64 = 1_000_000;
 /// 30 C.
@@ -220,4 +220,17 @@ fn senses_of_warm_data(reference_c: &str) -> u64 {
 fn data_of_a_hot_drive_is_sensed_more_often() {
     assert_eq!(senses_of_warm_data("30"), 10, "months at 30 C pass in a second at 78 C");
     assert_eq!(senses_of_warm_data("80"), 1, "the drive stays below 80 C");
+}
+
+/// Work that no command begins is noted at the next event, which may be far away.
+#[test]
+fn firmware_reads_the_temperature_while_a_drive_of_its_own_accord_does_one_long_read() {
+    let slow = [("pslc.read_ns", "1_000_000_000")];
+    let mut device = small(&[&CACHE[..], &power("6_000", "0"), &THERMAL[..], &slow].concat());
+    closed_loop(&mut device, 1, 64, |tag| op(OpKind::Write, u64::from(tag), 1, tag));
+    let rested = device.now().0;
+    device.run_until(Nanos(rested + 10_000 * MS));
+    assert!(device.telemetry().pslc_pages == 0, "the cache is folded");
+    let warm_mk = device.telemetry().temperature_mk as f64;
+    assert!(warm_mk > AMBIENT_MK, "it has worked: {warm_mk}");
 }
