@@ -348,7 +348,6 @@ function advertised(bytes: number): string {
 
 /** A variant as reviews name it, with the drive that a vendor would sell in this way where its size is known. */
 export function spareName(variant: string, spanBytes: number | null): string {
-  if (variant === "default") return "as sold";
   const label = spareLabel(variant);
   return spanBytes === null || !variant.includes("%")
     ? label

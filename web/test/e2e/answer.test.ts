@@ -2,23 +2,13 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
 import { commandsRun, fixtureReport, powerRuns, reportOf, trimRun } from "../../fixtures/report";
-import { cssColor, fold, Lab, openDetails, violations } from "./page";
+import { lab } from "./lab";
+import { cssColor, fold, openDetails, violations } from "./page";
 
-let lab: Lab;
 const many = library(20);
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
 
 const still = { reducedMotion: "reduce" } as const;
 const focusedId = (page: Page) => page.evaluate(() => document.activeElement?.id);

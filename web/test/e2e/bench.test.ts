@@ -1,32 +1,25 @@
 // The Bench over a made-up library, from a web host with the headers of the server.
 
-import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { benchFiles, benchLibrary, smallBenchFiles } from "../../fixtures/bench";
 import { importedRun } from "../../fixtures/imported";
 import { libraryRuns } from "../../fixtures/library";
 import type { RunView } from "../../src/data/schema.gen";
 import { benchPage, Host } from "./host";
-import { axes, cssColor, fold, Lab, openDetails, pixelsNear, settled, shares } from "./page";
+import { lab } from "./lab";
+import { axes, cssColor, fold, openDetails, pixelsNear, settled, shares, violations } from "./page";
 
 const DRIVES = 12;
 const views = libraryRuns(DRIVES, 120);
 
-let lab: Lab;
 let host: Host;
 
 beforeAll(async () => {
-  lab = await Lab.open();
   host = await Host.open(benchFiles(views));
 });
 
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
 afterAll(async () => {
-  await lab.close();
   await host.close();
 });
 
@@ -45,11 +38,7 @@ function values(test: string, metric: string): number[] {
 
 /** Axe finds nothing, and the page is as wide as its window. */
 async function isSound(page: Page, width: number): Promise<void> {
-  await page.addScriptTag({ content: axe.source });
-  const { violations } = await page.evaluate(() =>
-    (window as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ["violations"] }),
-  );
-  expect(violations.map(({ id, nodes }) => [id, nodes[0].html])).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
 }
 

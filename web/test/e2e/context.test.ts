@@ -1,20 +1,9 @@
 // Drives of the reference library beside those of a report.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { amongOthers } from "../../fixtures/context";
-import { Lab, violations } from "./page";
-
-let lab: Lab;
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
+import { lab } from "./lab";
+import { violations } from "./page";
 
 describe("a page of one drive", () => {
   test("shows it among the reference library, and a button hides the others", async () => {

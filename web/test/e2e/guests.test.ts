@@ -1,11 +1,11 @@
 // What comes from others: results of other programs, and the editor's words.
 
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { importedRun } from "../../fixtures/imported";
 import { library } from "../../fixtures/library";
 import type { WordsNode } from "../../src/data/schema.gen";
-import { Lab } from "./page";
+import { lab } from "./lab";
 
 const made = library(4, 300);
 const text = (words: string): WordsNode => ({ kind: "text", text: words });
@@ -38,18 +38,11 @@ const report = {
   ],
 };
 
-let lab: Lab;
 let page: Page;
 
 beforeAll(async () => {
-  lab = await Lab.open();
   page = await lab.page(report);
   await page.waitForSelector("#test-imported");
-});
-
-afterAll(async () => {
-  expect(lab.complaints).toEqual([]);
-  await lab.close();
 });
 
 describe("a result of another program", () => {

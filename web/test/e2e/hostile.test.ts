@@ -2,26 +2,15 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { benchFiles, benchLibrary, smallBenchFiles } from "../../fixtures/bench";
 import { hostileRuns, MIXTURES, mixed, TEXTS } from "../../fixtures/hostile";
 import { reportOf } from "../../fixtures/report";
 import { nameText, visible } from "../../src/data/format";
 import type { Report } from "../../src/data/schema.gen";
 import { Host } from "./host";
-import { Lab, openAll, settled } from "./page";
-
-let lab: Lab;
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
+import { lab } from "./lab";
+import { openAll, settled } from "./page";
 
 /** Nothing of the text became an element, ran, or turned into an address; nothing is wider than the window. */
 async function harmless(page: Page, what: string): Promise<void> {

@@ -1,27 +1,15 @@
 // Every place of the page and of the Bench that names a figure, with a run that has each kind of mark.
 
-import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { benchFiles, smallBenchFiles } from "../../fixtures/bench";
 import { type Kind, markedRun, quickRun, stoppedRun, TEXTS } from "../../fixtures/marks";
 import { reportOf, runOf, SHAPES } from "../../fixtures/report";
 import { wordsOfMark } from "../../src/data/marks";
 import type { RunView } from "../../src/data/schema.gen";
 import { Host } from "./host";
-import { fold, follow, Lab, openDetails, settled } from "./page";
-
-let lab: Lab;
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
+import { lab } from "./lab";
+import { fold, follow, openDetails, settled, violations } from "./page";
 
 const NAME = "Fixture Marked";
 const KEY = "fixture-marked";
@@ -175,11 +163,7 @@ describe("quick runs", () => {
         viewport: { width, height: 900 },
         bypassCSP: true,
       });
-      await page.addScriptTag({ content: axe.source });
-      const { violations } = await page.evaluate(() =>
-        (window as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ["violations"] }),
-      );
-      expect(violations.map(({ id, nodes }) => [id, nodes[0].html])).toEqual([]);
+      expect(await violations(page)).toEqual([]);
       const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
       expect(await page.evaluate(overflow)).toBe(0);
       await page.context().close();

@@ -1,22 +1,11 @@
 // Requirements of paper and narrow screens.
 
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
 import { fixtureReport, powerRuns, ptsRun, reportOf, runOf, SHAPES, trimRun } from "../../fixtures/report";
-import { Lab, openDetails, settled } from "./page";
-
-let lab: Lab;
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
+import { lab } from "./lab";
+import { openDetails, settled } from "./page";
 
 describe("paper", () => {
   const styles = (page: Page, places: string, property: string) =>

@@ -2,23 +2,17 @@
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
-import { fold, follow, Lab, openDetails } from "./page";
+import { lab } from "./lab";
+import { fold, follow, openDetails } from "./page";
 
-let lab: Lab;
 let page: Page;
 const made = library(6);
 
 beforeAll(async () => {
-  lab = await Lab.open();
   page = await lab.page(made);
   await openDetails(page);
-});
-
-afterAll(async () => {
-  expect(lab.complaints).toEqual([]);
-  await lab.close();
 });
 
 const plain = (text: string | null) => (text ?? "").replaceAll("\u202f", " ");

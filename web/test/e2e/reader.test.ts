@@ -2,29 +2,18 @@
 // changes, and whether a person notices?
 
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { library } from "../../fixtures/library";
 import { appOf, ranked } from "../../src/app";
 import { libraryOf } from "../../src/data/load";
 import { rankedIn } from "../../src/data/ranking";
-import { Lab } from "./page";
+import { lab } from "./lab";
 
-let lab: Lab;
 const made = library(5);
 const runs = made.runs.map((run) =>
   run.test === "consistency" ? { ...run, metrics: { ...run.metrics, notice_waits: 3 } } : run,
 );
 const report = { ...made, runs };
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
 
 /** The text of the page down to this height, as it stands without scrolling. */
 function seen(page: Page, height: number): Promise<string> {

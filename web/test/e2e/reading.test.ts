@@ -1,7 +1,7 @@
 // Orientation on the page: links, sections, names for screen readers, and the keyboard.
 
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   depthRuns,
   fixtureReport,
@@ -12,19 +12,8 @@ import {
   unknownTest,
 } from "../../fixtures/report";
 import type { Report, RunView } from "../../src/data/schema.gen";
-import { firstDrive, follow, Lab, openDetails } from "./page";
-
-let lab: Lab;
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
+import { lab } from "./lab";
+import { firstDrive, follow, openDetails } from "./page";
 
 /** A page with all details open, of the first drive unless its address says more. */
 async function opened(made: Report, hash = firstDrive(made), options = {}): Promise<Page> {

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   depthRuns,
   fixtureReport,
@@ -17,6 +17,7 @@ import {
   withHealth,
 } from "../../fixtures/report";
 import type { Report } from "../../src/data/schema.gen";
+import { lab } from "./lab";
 import {
   axes,
   bundle,
@@ -25,7 +26,6 @@ import {
   firstDrive,
   fold,
   follow,
-  Lab,
   openDetails,
   pixelsNear,
   pointIn,
@@ -33,18 +33,6 @@ import {
   settled,
   shares,
 } from "./page";
-
-let lab: Lab;
-
-beforeAll(async () => {
-  lab = await Lab.open();
-});
-
-afterEach(() => {
-  expect(lab.complaints.splice(0)).toEqual([]);
-});
-
-afterAll(() => lab.close());
 
 /** A page with all details open, of the first drive unless its address says more. */
 async function opened(made: Report, hash = firstDrive(made), options = {}): Promise<Page> {
