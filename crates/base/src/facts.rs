@@ -22,6 +22,12 @@ pub struct Sourced<T> {
     pub from: String,
 }
 
+/// Whether the words for an interface mean NVMe, which PCIe carries.
+pub fn is_nvme(interface: &str) -> bool {
+    let interface = interface.to_ascii_lowercase();
+    interface.contains("nvme") || interface.contains("pcie")
+}
+
 /// A rated figure with its conditions and its provenance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -157,8 +157,12 @@ fn workload_cost(workload: &Workload, length: Length) -> Cost {
 
 /// The cost of all steps of a plan, with the most rounds.
 pub fn total_cost(plan: &Plan, overwritten_bytes: u64) -> Cost {
-    let steps = plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes));
-    steps.fold(Cost::default(), |sum, more| Cost {
+    sum(plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes)))
+}
+
+/// The cost of work one after the other; its time is an estimate.
+pub fn sum(costs: impl Iterator<Item = Cost>) -> Cost {
+    costs.fold(Cost::default(), |sum, more| Cost {
         written_bytes: sum.written_bytes.saturating_add(more.written_bytes),
         written_is_estimate: sum.written_is_estimate || more.written_is_estimate,
         time: Some(Nanos(

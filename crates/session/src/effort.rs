@@ -4,6 +4,7 @@
 //! cost as much as an hour of random writes to a full drive. Commands tell, and a little more for each page of them.
 //! The constants were measured on the model of the SanDisk Extreme II 480 GB with its host.
 
+use base::facts::is_nvme;
 use base::{Identity, Nanos};
 use load::Workload;
 use run::event::Length;
@@ -27,16 +28,15 @@ struct Pace {
     bytes_per_s: u64,
 }
 
-/// Of a drive on SATA, and of one that is called by no link.
+/// Of a drive on SATA, and of one whose link is unknown.
 const SATA: Pace = Pace { commands_per_s: 20_000, bytes_per_s: 400_000_000 };
 /// Of a drive on NVMe.
 const NVME: Pace = Pace { commands_per_s: 150_000, bytes_per_s: 2_000_000_000 };
 
 impl Pace {
     fn of(target: &Identity) -> Self {
-        let link = target.facts.interface.as_ref().map(|link| link.value.to_ascii_lowercase());
-        let is_nvme = link.is_some_and(|link| link.contains("nvme") || link.contains("pcie"));
-        if is_nvme { NVME } else { SATA }
+        let link = target.facts.interface.as_ref();
+        if link.is_some_and(|link| is_nvme(&link.value)) { NVME } else { SATA }
     }
 }
 

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use ::target::{TargetError, TargetSpec};
-use base::Nanos;
 use base::text::hanging;
 use clap::Args as ClapArgs;
 use result::report::{Page, Report, build};
@@ -31,10 +30,10 @@ use crate::page::context;
 use crate::page::words::{self, Words};
 use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
 use crate::prepare::{self, Requirements};
-use crate::ui::out::{data, talk};
+use crate::ui::out::{COLUMNS, data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
-use crate::{page, stop};
+use crate::{cost, page, stop};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,9 +81,6 @@ pub struct ReviewArgs {
     #[command(flatten)]
     pub suite: SuiteArgs,
 }
-
-/// Width of the list of tests.
-const COLUMNS: usize = 80;
 
 /// The first line of a quick review.
 const QUICK: &str =
@@ -207,10 +203,8 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     for own in parts.chunk_by(|a, b| a.job.spec == b.job.spec) {
         let spec = &own[0].job.spec;
         let clock = if spec.kind().is_simulated() { " of virtual time" } else { "" };
-        let time = own.iter().filter_map(|part| part.cost.time).map(|time| time.0);
-        let time = seconds(Nanos(time.fold(0, u64::saturating_add)));
-        let written = own.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
-        let written = bytes(written);
+        let cost = cost::sum(own.iter().map(|part| part.cost));
+        let (time, written) = (seconds(cost.time.unwrap_or_default()), bytes(cost.written_bytes));
         talk!("{spec}: {} runs, about {time}{clock}, about {written} written", own.len());
         let tests = own.chunk_by(|a, b| a.job.request.test == b.job.request.test).map(|runs| {
             let times = if runs.len() > 1 { format!(" ({})", runs.len()) } else { String::new() };
@@ -218,12 +212,11 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
         });
         talk!("{}", hanging("    ", &tests.collect::<Vec<_>>().join(", "), COLUMNS));
     }
-    let written = parts.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
     let time = |simulated| {
-        let of_kind = parts.iter().filter(|part| part.job.spec.kind().is_simulated() == simulated);
-        let sum = of_kind.filter_map(|part| part.cost.time).map(|time| time.0);
-        seconds(Nanos(sum.fold(0, u64::saturating_add)))
+        let of_kind = parts.iter().filter(|part| part.job.demand.is_simulated == simulated);
+        seconds(cost::sum(of_kind.map(|part| part.cost)).time.unwrap_or_default())
     };
+    let written = cost::sum(parts.iter().map(|part| part.cost)).written_bytes;
     let simulated = parts.iter().map(|part| part.job.demand).filter(|demand| demand.is_simulated);
     let wait = Limits::new(args.suite.jobs.jobs).time(&simulated.collect::<Vec<_>>());
     talk!(

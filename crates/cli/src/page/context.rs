@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
+use base::facts;
 use result::metrics::{self, Better};
 use result::reference::Reference;
 use result::report::{Context, Report, RunView};
@@ -65,16 +66,15 @@ fn chosen<'a>(library: &'a [RunView], reported: &[RunView]) -> Vec<&'a str> {
     let known = KNOWN.iter().flat_map(|known| specs.clone().find(|spec| spec == known));
     let rankings: Vec<_> = headlines()
         .filter(|(test, _)| reported.iter().any(|run| run.test == *test))
-        .map(|(test, metric)| ranking(library, test, metric))
+        .map(|(test, metric)| (test, metric, ranking(library, test, metric)))
         .collect();
-    let near = headlines().find_map(|(test, metric)| {
-        let ranking = ranking(library, test, metric);
-        let near = reported.iter().filter(|run| run.test == test);
-        let near: Vec<_> = near.flat_map(|run| nearest(&ranking, run, metric)).collect();
+    let near = rankings.iter().find_map(|(test, metric, ranking)| {
+        let near = reported.iter().filter(|run| run.test == *test);
+        let near: Vec<_> = near.flat_map(|run| nearest(ranking, run, metric)).collect();
         (!near.is_empty()).then_some(near)
     });
     let is_of_class = |run: &&RunView| reported.iter().any(|own| is_nvme(own) == is_nvme(run));
-    let leaders = rankings.iter().flat_map(|ranking| {
+    let leaders = rankings.iter().flat_map(|(.., ranking)| {
         ranking.iter().map(|(run, _)| *run).find(is_of_class).map(|run| run.target.spec.as_str())
     });
     let is_other = |spec: &&str| {
@@ -131,10 +131,7 @@ fn nearest<'a>(ranking: &[(&'a RunView, f64)], run: &RunView, metric: &str) -> V
 /// Whether a drive is linked by NVMe; SATA is all else.
 fn is_nvme(run: &RunView) -> bool {
     let link = run.target.facts.interface.as_ref().map_or("", |link| &link.value);
-    [link, &run.target.spec].iter().any(|text| {
-        let text = text.to_ascii_lowercase();
-        text.contains("nvme") || text.contains("pcie")
-    })
+    facts::is_nvme(link) || facts::is_nvme(&run.target.spec)
 }
 
 #[cfg(test)]

@@ -9,11 +9,10 @@ use run::Test;
 
 use super::footnotes::Footnotes;
 use super::{figure_row, print_title, table_rows};
-use crate::ui::out::{Emphasis, data, write_emphasised};
+use crate::ui::out::{COLUMNS, Emphasis, data, write_emphasised};
 use crate::ui::plot::sparkline;
 use crate::ui::table::{self, count};
 
-const COLUMNS: usize = 80;
 const FIGURES_MAX: usize = 5;
 const WARNINGS_MAX: usize = 2;
 

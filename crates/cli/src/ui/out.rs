@@ -12,6 +12,9 @@ use std::io::{self, ErrorKind, StdoutLock, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Columns of texts that every terminal shows whole.
+pub const COLUMNS: usize = 80;
+
 /// The reason why stdout takes no more data, from the first time on.
 static DATA_ENDED: OnceLock<io::Error> = OnceLock::new();
 
