@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::any::Any;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ const USERS: u32 = 1000;
 /// A device, its obstacle, and its content.
 struct Exhibit {
     // First, because fields are dropped in order and a mount must go before its device.
-    _undo: Vec<Undo>,
+    _undo: Vec<Box<dyn Any>>,
     device: LoopDevice,
     /// Whether `--erase` with the path of its image opens it.
     may_open: bool,
@@ -33,7 +34,7 @@ struct Exhibit {
 }
 
 impl Exhibit {
-    fn new(device: LoopDevice, may_open: bool, undo: Vec<Undo>) -> Self {
+    fn new(device: LoopDevice, may_open: bool, undo: Vec<Box<dyn Any>>) -> Self {
         let link = device.beside("link");
         symlink(&device.node, &link).unwrap();
         let content = fs::read(&device.image).unwrap();
@@ -87,11 +88,13 @@ fn exhibits() -> Vec<Exhibit> {
     let swap_undo = Undo::new("swapoff", swap.node());
     let held = LoopDevice::new(SIZE_BYTES);
     let top = attach(&held.node, &[]);
-    let held_undo = Undo::new("losetup", format!("-d{}", top.display()));
     vec![
-        Exhibit::new(mounted, false, vec![mounted_undo]),
-        Exhibit { kernels_bytes: SWAP_PAGE_BYTES, ..Exhibit::new(swap, false, vec![swap_undo]) },
-        Exhibit::new(held, false, vec![held_undo]),
+        Exhibit::new(mounted, false, vec![Box::new(mounted_undo)]),
+        Exhibit {
+            kernels_bytes: SWAP_PAGE_BYTES,
+            ..Exhibit::new(swap, false, vec![Box::new(swap_undo)])
+        },
+        Exhibit::new(held, false, vec![Box::new(top)]),
         Exhibit::new(LoopDevice::with(SIZE_BYTES, &["--read-only"]), false, vec![]),
         Exhibit::new(with_ext4(), true, vec![]),
         Exhibit::new(LoopDevice::new(SIZE_BYTES), true, vec![]),

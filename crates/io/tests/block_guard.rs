@@ -243,11 +243,10 @@ fn a_device_or_file_below_a_loop_device_is_held() {
     }
     let device = LoopDevice::new(SIZE_BYTES);
     let top = attach(&device.node, &[]);
-    let undo = Undo::new("losetup", format!("-d{}", top.display()));
     let (code, message) = refusal(&device.node, &erasing(device.word()));
     assert_eq!(code, "held");
     assert!(message.contains(top.to_str().unwrap()), "{message}");
-    drop(undo);
+    drop(top);
     let image = device.image.to_str().unwrap();
     let file = open_file(&device.image, None, false, &erasing(image));
     assert!(matches!(file, Err(TargetError::Refused { code: "held", .. })), "{file:?}");

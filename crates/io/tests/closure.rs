@@ -5,7 +5,7 @@ mod support;
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use device::guard::inspect;
@@ -37,12 +37,6 @@ fn code(result: Result<RealTarget, TargetError>) -> (&'static str, String) {
         Err(TargetError::Refused { code, message }) => (code, message),
         other => panic!("expected a refusal, got {other:?}"),
     }
-}
-
-fn attached(backing: &Path) -> (PathBuf, Undo) {
-    let node = attach(backing, &[]);
-    let undo = Undo::new("losetup", format!("-d{}", node.display()));
-    (node, undo)
 }
 
 /// A program that holds a lock until it is dropped.
@@ -109,7 +103,7 @@ fn a_lock_on_the_image_below_loop_devices_is_seen() {
         return;
     }
     let device = LoopDevice::new(SIZE_BYTES);
-    let (upper, _detach) = attached(&device.node);
+    let upper = attach(&device.node, &[]);
     // Nobody gets a lease on a file that a loop device has open for writing.
     for statement in &Holder::STATEMENTS[..4] {
         let holder = Holder::new(&device.image, statement);
@@ -127,18 +121,18 @@ fn a_file_and_a_loop_device_over_it_are_held_together() {
         return;
     }
     let device = LoopDevice::new(SIZE_BYTES);
-    let (upper, detach) = attached(&device.node);
+    let upper = attach(&device.node, &[]);
     let held = open_node(&upper).unwrap();
     let lock = File::open(&device.image).unwrap();
     assert!(lock.try_lock().is_err(), "the image, two levels below, is locked");
     assert_eq!(code(open_image(&device.image)).0, "held");
-    drop((held, detach));
+    drop((held, upper));
 
     // The loop device comes later than the run on the file, which is another process.
     let image = device.beside("other");
     fs::write(&image, vec![0; MIB as usize]).unwrap();
     let held = Holder::new(&image, Holder::STATEMENTS[0]);
-    let (later, _detach) = attached(&image);
+    let later = attach(&image, &[]);
     let (code, message) = code(open_node(&later));
     assert_eq!(code, "busy", "{message}");
     drop(held);
@@ -158,13 +152,13 @@ fn a_second_loop_device_is_found_during_a_run() {
     for (target, image) in targets {
         let probe = target.use_probe().expect("others can use it");
         probe.require_unused().unwrap();
-        let (node, detach) = attached(image);
+        let node = attach(image, &[]);
         let found = probe.require_unused();
         let Err(TargetError::Refused { code: "held", message }) = found else {
             panic!("{found:?}")
         };
         assert!(message.contains(node.to_str().unwrap()), "{message}");
-        drop(detach);
+        drop(node);
         probe.require_unused().unwrap();
         let _holder = Holder::new(image, Holder::STATEMENTS[3]);
         assert!(matches!(probe.require_unused(), Err(TargetError::Refused { code: "busy", .. })));
@@ -203,15 +197,15 @@ fn a_file_copied_up_in_an_overlay_is_the_one_in_the_upper_layer() {
     assert!(below.exists(), "it was copied up");
     let link = at.join("link");
     fs::hard_link(&below, &link).unwrap();
-    let (_node, detach) = attached(&shown);
+    let node = attach(&shown, &[]);
     for path in [&below, &link, &shown] {
         assert_eq!(code(open_image(path)).0, "held", "{}", path.display());
     }
-    drop(detach);
-    let (_node, detach) = attached(&below);
+    drop(node);
+    let node = attach(&below, &[]);
     assert_eq!(code(open_image(&shown)).0, "held");
-    drop(detach);
-    let (node, _detach) = attached(&shown);
+    drop(node);
+    let node = attach(&shown, &[]);
     let holder = Holder::new(&below, Holder::STATEMENTS[0]);
     assert_eq!(code(open_node(&node)).0, "busy");
     drop(holder);

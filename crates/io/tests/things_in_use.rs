@@ -72,12 +72,6 @@ impl Mounted {
 }
 
 /// Detaches every loop device that the test attached.
-fn attached(backing: &Path, arguments: &[&str]) -> (PathBuf, Undo) {
-    let node = attach(backing, arguments);
-    let undo = Undo::new("losetup", format!("-d{}", node.display()));
-    (node, undo)
-}
-
 #[test]
 fn no_second_name_hides_a_mounted_image() {
     let tools = ["losetup", "mkfs.ext4", "mount"];
@@ -141,7 +135,7 @@ fn a_second_loop_device_on_a_used_image_is_refused() {
     let victim = Mounted::new();
     let link = victim.device.beside("link");
     fs::hard_link(&victim.device.image, &link).unwrap();
-    let (second, _detach) = attached(&link, &[]);
+    let second = attach(&link, &[]);
     victim.keeps_every_byte(|| {
         let (code, message) = device_refusal(&second);
         assert_eq!(code, "held");
@@ -149,7 +143,7 @@ fn a_second_loop_device_on_a_used_image_is_refused() {
         assert!(message.contains("mounted at"), "{message}");
     });
     let listed =
-        device::describe::report::list().into_iter().find(|device| device.node == second).unwrap();
+        device::describe::report::list().into_iter().find(|device| device.node == *second).unwrap();
     assert_eq!(listed.in_use[0].code, "held", "the list says so too");
 }
 
@@ -160,8 +154,8 @@ fn a_loop_device_over_a_used_device_is_refused() {
         return;
     }
     let victim = Mounted::new();
-    let (second, _detach) = attached(&victim.device.node, &[]);
-    let (third, _detach_too) = attached(&second, &[]);
+    let second = attach(&victim.device.node, &[]);
+    let third = attach(&second, &[]);
     victim.keeps_every_byte(|| {
         for node in [&second, &third] {
             let (code, message) = device_refusal(node);
@@ -178,7 +172,7 @@ fn a_loop_device_over_a_free_device_keeps_others_from_both() {
         return;
     }
     let below = LoopDevice::new(SIZE_BYTES);
-    let (top, _detach) = attached(&below.node, &[]);
+    let top = attach(&below.node, &[]);
     let word = inspect(&top).unwrap().confirmations[0].clone();
     let target = open_block(&top, &agreed(Path::new(&word))).unwrap();
     let mkfs = Command::new("mkfs.ext4").args(["-q", below.node()]).output().unwrap();
@@ -196,8 +190,8 @@ fn loop_devices_on_two_parts_of_an_image_are_used_one_beside_the_other() {
     let dir = tempfile::tempdir().unwrap();
     let image = dir.path().canonicalize().unwrap().join("image");
     fs::File::create(&image).unwrap().set_len(SIZE_BYTES).unwrap();
-    let part = |start: &str| attached(&image, &["--offset", start, "--sizelimit", "8388608"]);
-    let ((first, _one), (second, _two)) = (part("0"), part("8388608"));
+    let part = |start: &str| attach(&image, &["--offset", start, "--sizelimit", "8388608"]);
+    let (first, second) = (part("0"), part("8388608"));
     must("mkfs.ext4", &["-q", first.to_str().unwrap()]);
     let at = dir.path().join("at");
     fs::create_dir(&at).unwrap();
@@ -262,7 +256,7 @@ fn an_overlay_shows_the_same_file() {
     for (one, other) in [(&upper, &merged), (&merged, &upper)] {
         let image = one.join("image");
         fs::write(&image, vec![0; MIB as usize]).unwrap();
-        let (_node, _detach) = attached(&image, &[]);
+        let _node = attach(&image, &[]);
         assert_eq!(file_refusal(&other.join("image")).0, "held", "{}", other.display());
     }
 }
@@ -310,10 +304,10 @@ fn a_mount_in_another_namespace_is_seen() {
     must("mkfs.ext4", &["-q", device.node()]);
     let at = device.beside("inside");
     fs::create_dir(&at).unwrap();
-    let (second, _detach) = attached(&device.node, &[]);
+    let second = attach(&device.node, &[]);
     let inside = Elsewhere::new(&format!("mount {} {}", device.node(), at.display()));
     let before = fs::read(&device.image).unwrap();
-    for node in [&device.node, &second] {
+    for node in [&*device.node, &*second] {
         let (code, message) = device_refusal(node);
         assert_eq!(code, "mounted", "{message}");
         assert!(message.contains(at.to_str().unwrap()), "{message}");

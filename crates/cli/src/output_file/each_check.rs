@@ -2,7 +2,7 @@
 
 use super::*;
 
-use crate::loops::{LoopDevice, Undo, attach, require_or_skip};
+use crate::loops::{LoopDevice, attach, require_or_skip};
 
 #[test]
 fn a_file_in_use_and_an_input_are_not_replaced() {
@@ -33,8 +33,7 @@ fn a_file_that_somebody_began_to_use_is_not_replaced() {
     let earlier = vec![7; 1 << 20];
     fs::write(&path, &earlier).unwrap();
     let begun = OutputFile::create(&path, "-o", &Inputs::default()).unwrap();
-    let node = attach(&path, &[]);
-    let _detach = Undo::new("losetup", format!("-d{}", node.display()));
+    let _node = attach(&path, &[]);
     let used = begun.put_in_place().unwrap_err();
     let refused = matches!(used.downcast_ref(), Some(TargetError::Refused { code: "held", .. }));
     assert!(refused, "{used:#}");

@@ -154,7 +154,6 @@ fn the_devices_below_are_held_as_well() {
     }
     let below = LoopDevice::new(SIZE_BYTES);
     let top = attach(&below.node, &[]);
-    let _detach = Undo::new("losetup", format!("-d{}", top.display()));
     let look = Look::at(&top);
     let exclusively = || {
         let flags = OFlags::EXCL.bits() as i32;
@@ -224,10 +223,16 @@ fn a_use_that_began_after_the_look_is_found() {
     let device = LoopDevice::new(SIZE_BYTES);
     let look = Look::at(&device.node);
     let second = attach(&device.image, &[]);
-    let detach = Undo::new("losetup", format!("-d{}", second.display()));
     assert_eq!(code(look.claim()), "held");
-    drop(detach);
+    // Another program that reads all devices keeps this one for a moment.
+    let reader = File::open(&*second).unwrap();
+    let reads = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(reader);
+    });
+    drop(second);
     drop(look.claim().unwrap());
+    reads.join().unwrap();
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -84,10 +85,11 @@ fn try_to(program: &str, argument: &str) -> bool {
     Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
 }
 
-/// A loop device over its own sparse image; detached on drop.
+/// A loop device over its own sparse image.
 pub struct LoopDevice {
     pub node: PathBuf,
     pub image: PathBuf,
+    _attached: Attached,
     _dir: tempfile::TempDir,
 }
 
@@ -102,8 +104,8 @@ impl LoopDevice {
         let image = dir.path().join("image");
         File::create(&image).and_then(|file| file.set_len(size_bytes)).expect("an image");
         let image = image.canonicalize().expect("the image exists");
-        let node = attach(&image, arguments);
-        Self { node, image, _dir: dir }
+        let attached = attach(&image, arguments);
+        Self { node: attached.to_path_buf(), image, _attached: attached, _dir: dir }
     }
 
     pub fn node(&self) -> &str {
@@ -121,19 +123,53 @@ impl LoopDevice {
     }
 }
 
-impl Drop for LoopDevice {
+/// The node of a loop device; detached on drop.
+#[derive(Debug)]
+pub struct Attached(PathBuf);
+
+impl Deref for Attached {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for Attached {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Attached {
+    /// The file below, or `None` if it is detached.
+    fn backing(&self) -> Option<String> {
+        let name = self.0.file_name()?;
+        std::fs::read_to_string(Path::new("/sys/block").join(name).join("loop/backing_file")).ok()
+    }
+}
+
+impl Drop for Attached {
+    /// The kernel detaches a device when its last user closes it, and another test that looks at all devices is one.
     fn drop(&mut self) {
-        try_to("losetup", &format!("-d{}", self.node()));
+        let Some(backing) = self.backing() else { return };
+        try_to("losetup", &format!("-d{}", self.0.display()));
+        for _ in 0..100 {
+            if self.backing().as_ref() != Some(&backing) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
 }
 
 /// Other tests search for a free device at the same time: `--show` reports the one of this test.
-pub fn attach(backing: &Path, arguments: &[&str]) -> PathBuf {
+pub fn attach(backing: &Path, arguments: &[&str]) -> Attached {
     let backing = backing.to_str().expect("paths of tests are ASCII");
-    PathBuf::from(must("losetup", &[arguments, &["--find", "--show", backing]].concat()))
+    Attached(must("losetup", &[arguments, &["--find", "--show", backing]].concat()).into())
 }
 
-/// Runs a command on drop, also after a failure: `umount X`, `swapoff X`, `losetup -dX`.
+/// Runs a command on drop, also after a failure: `umount X`, `swapoff X`.
 pub struct Undo {
     program: &'static str,
     argument: String,

@@ -292,7 +292,7 @@ mod tests {
     use target::TargetError;
 
     use super::*;
-    use crate::loops::{Undo, attach, require_or_skip};
+    use crate::loops::{attach, require_or_skip};
     use crate::sweep;
     use session::pool::Limits;
 
@@ -352,8 +352,7 @@ mod tests {
         assert!(!dir.path().join(SPEC_FILE).exists());
         fs::remove_file(&log).unwrap();
         drop(Book::open(dir.path(), SPEC).unwrap());
-        let node = attach(&log, &[]);
-        let _detach = Undo::new("losetup", format!("-d{}", node.display()));
+        let _node = attach(&log, &[]);
         let used = Book::open(dir.path(), SPEC).unwrap_err();
         let is_refused =
             matches!(used, RunError::Target(TargetError::Refused { code: "held", .. }));

@@ -57,7 +57,7 @@ mod tests {
     use expose::plan::Shape;
 
     use super::*;
-    use crate::loops::{LoopDevice, Undo, attach, require_or_skip};
+    use crate::loops::{LoopDevice, attach, require_or_skip};
 
     #[test]
     fn a_state_in_use_is_neither_read_nor_replaced() {
@@ -78,8 +78,7 @@ mod tests {
         save(&mut open().unwrap(), "drive", &path).unwrap();
         let mut opened = open().unwrap();
         let before = std::fs::read(&path).unwrap();
-        let node = attach(&path, &[]);
-        let _detach = Undo::new("losetup", format!("-d{}", node.display()));
+        let _node = attach(&path, &[]);
         assert!(open().is_err_and(is_held));
         assert!(save(&mut opened, "drive", &path).is_err_and(is_held));
         assert!(std::fs::read(&path).unwrap() == before);

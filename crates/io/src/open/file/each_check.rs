@@ -73,8 +73,7 @@ fn a_use_that_begins_between_two_looks_is_found() {
     let attached = std::rc::Rc::new(RefCell::new(None));
     let (keep, image) = (std::rc::Rc::clone(&attached), path.clone());
     let work = move || {
-        let node = attach(&image, &[]);
-        keep.replace(Some(Undo::new("losetup", format!("-d{}", node.display()))));
+        keep.replace(Some(attach(&image, &[])));
     };
     CHANGE.set(Some(("is given away", Box::new(work))));
     assert_eq!(code(lend(&path, None, &options, true)), "held");
