@@ -16,7 +16,7 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 20] = [
+const TOOLS: [Tool; 22] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
@@ -37,6 +37,8 @@ const TOOLS: [Tool; 20] = [
     Tool { program: "sg_sat_identify", package: "sg3-utils" },
     Tool { program: "smartctl", package: "smartmontools" },
     Tool { program: "valgrind", package: "valgrind" },
+    Tool { program: "fish", package: "fish" },
+    Tool { program: "zsh", package: "zsh" },
 ];
 
 /// A requirement of a step.

@@ -212,21 +212,23 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
         });
         talk!("{}", hanging("    ", &tests.collect::<Vec<_>>().join(", "), COLUMNS));
     }
-    let time = |simulated| {
-        let of_kind = parts.iter().filter(|part| part.job.demand.is_simulated == simulated);
-        seconds(cost::sum(of_kind.map(|part| part.cost)).time.unwrap_or_default())
+    let (simulated, real): (Vec<&Part>, Vec<&Part>) =
+        parts.iter().partition(|part| part.job.demand.is_simulated);
+    let time = |parts: &[&Part]| {
+        seconds(cost::sum(parts.iter().map(|part| part.cost)).time.unwrap_or_default())
     };
-    let written = cost::sum(parts.iter().map(|part| part.cost)).written_bytes;
-    let simulated = parts.iter().map(|part| part.job.demand).filter(|demand| demand.is_simulated);
-    let wait = Limits::new(args.suite.jobs.jobs).time(&simulated.collect::<Vec<_>>());
-    talk!(
-        "{} runs, about {} on real targets and {} of virtual time ({} to wait here), about {} written",
-        parts.len(),
-        time(false),
-        time(true),
-        seconds(wait),
-        bytes(written)
-    );
+    let mut times = Vec::new();
+    if !real.is_empty() {
+        times.push(format!("about {} on real targets", time(&real)));
+    }
+    if !simulated.is_empty() {
+        let demands: Vec<_> = simulated.iter().map(|part| part.job.demand).collect();
+        let wait = seconds(Limits::new(args.suite.jobs.jobs).time(&demands));
+        times.push(format!("about {} of virtual time ({wait} to wait here)", time(&simulated)));
+    }
+    let times = times.join(" and ");
+    let written = bytes(cost::sum(parts.iter().map(|part| part.cost)).written_bytes);
+    talk!("{} runs, {times}, about {written} written", parts.len());
     left_out.iter().for_each(|reason| talk!("left out: {reason}"));
 }
 

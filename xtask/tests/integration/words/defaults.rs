@@ -62,40 +62,67 @@ fn a_default_that_cannot_be_used_ends_every_command_but_help() {
     assert!(answer.stderr.contains("typed in each call"), "{answer:#?}");
 }
 
+/// A script that completes the last of the words as each shell does.
+const SHELLS: [(&str, fn(&[&str]) -> String); 3] = [
+    ("bash", |words| {
+        let (last, words) = (words.len(), words.join(" "));
+        format!(
+            "COMP_WORDS=(ssdlab {words}); COMP_CWORD={last}; COMP_TYPE=9
+            _clap_complete_ssdlab; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        )
+    }),
+    ("zsh", |words| {
+        let (current, words) = (words.len() + 1, words.join(" "));
+        format!(
+            "_describe() {{ print -l -- \"${{(@P)3}}\" }}
+            words=(ssdlab {words}); CURRENT={current}; _clap_dynamic_completer_ssdlab"
+        )
+    }),
+    ("fish", |words| format!("complete --do-complete 'ssdlab {}'", words.join(" "))),
+];
+
 #[test]
-fn shells_take_the_completions_and_readers_the_manual() {
+fn shells_complete_words_and_names_that_exist() {
     let lab = Lab::new();
-    let script = Answer::of(&mut lab.command(&["completions", "bash"]));
-    script.must_exit_with(0);
-    let path = lab.path("ssdlab.bash");
     let drive = "sim:sandisk-extreme-ii-480gb?scale=1/512";
     let run =
         ["run", "consistency", drive, "--set=duration=5s", "--label=before", "--library=runs"];
     Answer::of(&mut lab.command(&run)).must_exit_with(0);
-    let completes = |words: &[&str], wanted: &str| {
-        let (last, words) = (words.len(), words.join(" "));
-        let call = format!("COMP_WORDS=(ssdlab {words}); COMP_CWORD={last}; COMP_TYPE=9");
-        let show = "_clap_complete_ssdlab; printf '%s\\n' \"${COMPREPLY[@]}\"";
-        std::fs::write(&path, format!("{}\n{call}\n{show}\n", script.stdout)).expect("a script");
-        let ssdlab = lab.command(&["list"]).get_program().to_owned();
-        let folder = std::path::Path::new(&ssdlab).parent().expect("a folder").to_owned();
-        let mut path_list = folder.into_os_string();
-        path_list.push(":");
-        path_list.push(std::env::var_os("PATH").expect("PATH"));
-        let mut bash = Command::new("bash");
-        bash.arg(&path).current_dir(lab.path(".")).env("PATH", path_list);
-        let answer = Answer::of(&mut bash);
-        answer.must_exit_with(0);
-        assert!(answer.stdout.lines().any(|line| line.contains(wanted)), "{words}: {answer:#?}");
-    };
-    completes(&["run", "load-l"], "load-latency");
-    completes(&["run", "trim", "sim:samsung-840-p"], "samsung-840-pro-256gb");
-    completes(&["run", "trim", "sim:x", "--set", "tort"], "torture=");
-    completes(&["run", "workload", "null:", "--workload", "olt"], "oltp");
     let entry = lab.path("runs").read_dir().expect("a library").next().expect("a run");
     let name = entry.expect("a run").file_name().into_string().expect("a name");
-    completes(&["show", "--library", "runs", &name[..12]], &name);
-    completes(&["compare", "--library", "runs", "label:b"], "before");
+    let ssdlab = lab.command(&["list"]).get_program().to_owned();
+    let folder = std::path::Path::new(&ssdlab).parent().expect("a folder").to_owned();
+    let mut programs = folder.into_os_string();
+    programs.push(":");
+    programs.push(std::env::var_os("PATH").expect("PATH"));
+    for (shell, call) in SHELLS {
+        let script = Answer::of(&mut lab.command(&["completions", shell]));
+        script.must_exit_with(0);
+        // The system of completion of zsh begins with the first prompt.
+        let begin = if shell == "zsh" { "autoload -Uz compinit && compinit -u -D\n" } else { "" };
+        let completes = |words: &[&str], wanted: &str| {
+            let path = lab.path("completion");
+            let text = format!("{begin}{}\n{}\n", script.stdout, call(words));
+            std::fs::write(&path, text).expect("a script");
+            let mut command = Command::new(shell);
+            command.arg(&path).current_dir(lab.path(".")).env("PATH", &programs);
+            let answer = Answer::of(&mut command);
+            answer.must_exit_with(0);
+            let is_offered = answer.stdout.lines().any(|line| line.contains(wanted));
+            assert!(is_offered, "{shell}: {words:?}: {answer:#?}");
+        };
+        completes(&["run", "load-l"], "load-latency");
+        completes(&["run", "trim", "sim:samsung-840-p"], "samsung-840-pro-256gb");
+        completes(&["run", "trim", "sim:x", "--set", "tort"], "torture=");
+        completes(&["run", "workload", "null:", "--workload", "olt"], "oltp");
+        completes(&["show", "--library", "runs", &name[..12]], &name);
+        completes(&["compare", "--library", "runs", "label:b"], "before");
+    }
+}
+
+#[test]
+fn readers_take_the_manual() {
+    let lab = Lab::new();
     Answer::of(&mut lab.command(&["man", "pages"])).must_exit_with(0);
     for (page, word) in [("ssdlab.1", "Exit codes"), ("ssdlab-run.1", "ssdlab run consistency")] {
         let text = std::fs::read_to_string(lab.path("pages").join(page)).expect("a page");

@@ -18,6 +18,7 @@ use crate::failure::EXIT_DONE;
 use crate::page::load_page;
 use crate::stop;
 use crate::ui::out::{data, talk};
+use crate::ui::wait::Wait;
 
 /// Commands that a drive with NCQ takes at a time.
 const SATA_QUEUE_DEPTH: u32 = 32;
@@ -80,7 +81,10 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<u8> {
         plan: |run| planned(run).unwrap_or_default(),
     };
     let stop = stop::button()?;
+    let mut wait =
+        Some(Wait::new(&format!("reading the runs of {}", args.bench.library.display())));
     serve::serve(config, &stop, |address, refreshed| {
+        drop(wait.take());
         tell(args, address, refreshed, takes_uploads);
     })?;
     talk!("stopped");
