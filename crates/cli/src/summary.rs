@@ -5,6 +5,7 @@ mod footnotes;
 
 use std::path::Path;
 
+use base::text::hanging;
 use device::host::shell::quoted_path;
 use result::metrics::{catalogue, find, label};
 use result::report::GRAPHED_PHASE;
@@ -14,7 +15,7 @@ use result::stats::rates::{full_intervals, iops};
 use result::store::ios::IOS_FILE;
 use result::store::{RunDir, StoreError};
 
-use crate::ui::out::{Emphasis, data, write_emphasised};
+use crate::ui::out::{COLUMNS, Emphasis, data, write_emphasised};
 use crate::ui::table::{self, bytes, count, figure, latency, seconds};
 
 pub use card::print_card;
@@ -38,7 +39,7 @@ fn print_title(run: &Run, dir: &Path) {
     let firmware = run.target.firmware.as_ref().map(|firmware| format!(", firmware {firmware}"));
     let firmware = firmware.unwrap_or_default();
     let title = format!("{}{firmware}{simulated}: {}, {}", run.target.name, run.test, variant(run));
-    write_emphasised(Emphasis::Title, &title);
+    write_emphasised(Emphasis::Title, hanging("  ", &title, COLUMNS).trim_start());
     if let Some(origin) = &run.origin {
         print_origin(origin);
     }
@@ -213,7 +214,7 @@ fn variant(run: &Run) -> String {
     }
     let span = bytes(run.span.span_bytes);
     match run.span.base.as_str() {
-        "raw" => format!("{} spare of the raw capacity, span {span}", run.span.variant),
+        "raw" => format!("{} spare, span {span}", run.span.variant),
         "advertised" => {
             format!("{} spare of the advertised capacity, span {span}", run.span.variant)
         }

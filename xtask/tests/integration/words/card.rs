@@ -38,14 +38,16 @@ fn a_run_is_a_card_and_the_rest_is_asked_for() {
     }
 }
 
-/// A test whose answer is a table has those of its columns on the card that fit.
+/// A test whose answer is a table has those of its columns on the card that fit, and a long title goes on below.
 #[test]
 fn a_table_of_a_card_is_cut_to_its_width() {
     let lab = Lab::new();
     let mut words = RUN.to_vec();
-    words.splice(1..5, ["fill-level", RUN[2], "--quick"]);
+    let drive = "sim:generic-client-pcie4-tlc-2tb?scale=1/512";
+    words.splice(1..5, ["fill-level", drive, "--spare=25%", "--quick"]);
     let run = Answer::of(&mut lab.command(&words));
     run.must_exit_with(0);
+    assert!(run.stdout.lines().nth(1).is_some_and(|line| line.starts_with("  ")), "{}", run.stdout);
     assert!(run.stdout.contains("Speed by fill level"), "{}", run.stdout);
     let is_path = |line: &&str| line.starts_with("runs/");
     let widest =
