@@ -92,23 +92,19 @@ fn a_run_is_pushed_read_and_written_as_a_site() {
     assert!(server.get("/library.json").contains(&name));
     assert!(server.get("/").contains("id=\"ssdlab-data\">library</script>"));
     assert_eq!(server.interrupt(), Some(0));
-    let site = [
-        "library",
-        "site",
-        "public",
-        "--library",
-        "shared",
-        "--web",
-        "page.html",
-        "--format",
-        "json",
-    ];
-    for _ in 0..2 {
-        let answer = Answer::of(&mut lab.command(&site));
-        answer.must_exit_with(0);
-        assert_eq!(answer.document()["runs"], 1);
+    for name in ["public", "again"] {
+        let place = ["library", "site", name, "--library", "shared"];
+        let form = ["--web", "page.html", "--format", "json"];
+        for _ in 0..2 {
+            let answer = Answer::of(lab.command(&place).args(form));
+            answer.must_exit_with(0);
+            assert_eq!(answer.document()["runs"], 1);
+        }
     }
-    assert!(lab.path(&format!("public/runs/{name}.zz")).is_file());
+    for file in ["index.html", "library.json", &format!("runs/{name}.zz")] {
+        let bytes = |site| fs::read(lab.path(site).join(file)).expect("a file of the site");
+        assert_eq!(bytes("public"), bytes("again"), "{file}");
+    }
 }
 
 #[test]
