@@ -86,17 +86,23 @@ pub fn leading_columns(mut rows: Vec<Vec<String>>, width: usize) -> Vec<Vec<Stri
     rows
 }
 
-/// Prints rows in columns; all but the last are padded.
-pub fn print(rows: &[Vec<String>]) {
+/// The rows as lines of columns; all but the last are padded.
+pub fn lines(rows: &[Vec<String>]) -> Vec<String> {
     let widths = widths(rows);
-    for row in rows {
+    let line = |row: &Vec<String>| {
         // Not `{cell:width$}`, which takes widths up to 65,535 only.
         let padded = |cell: &String, width: usize| {
             format!("{cell}{}", " ".repeat(width.saturating_sub(cell.chars().count())))
         };
         let cells = row.iter().zip(&widths).map(|(cell, &width)| padded(cell, width));
-        data!("{}", cells.collect::<Vec<_>>().join(GAP).trim_end());
-    }
+        cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Prints rows in columns.
+pub fn print(rows: &[Vec<String>]) {
+    lines(rows).iter().for_each(|line| data!("{line}"));
 }
 
 #[cfg(test)]

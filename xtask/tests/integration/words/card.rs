@@ -55,6 +55,28 @@ fn a_table_of_a_card_is_cut_to_its_width() {
     assert!(widest <= Some(80), "{}", run.stdout);
 }
 
+/// The runs of a library stand below their drives, with names that other commands take.
+#[test]
+fn a_library_is_listed_by_drive() {
+    let lab = Lab::new();
+    let drive = "sim:generic-client-pcie4-tlc-2tb?scale=1/512";
+    let mut other = RUN.to_vec();
+    other.splice(2..3, [drive, "--spare=25%", "--label=a"]);
+    for words in [&RUN[..], &other, &RUN] {
+        Answer::of(&mut lab.command(words)).must_exit_with(0);
+    }
+    let list = Answer::of(&mut lab.command(&["library", "list", "--library=runs"]));
+    list.must_exit_with(0);
+    assert!(list.stdout.lines().all(|line| line.chars().count() <= 80), "{}", list.stdout);
+    let places: Vec<_> = list.stdout.lines().map(|line| line.starts_with("  ")).collect();
+    assert_eq!(places, [false, true, true, false, true], "{}", list.stdout);
+    let last = list.stdout.lines().last().expect("a run");
+    assert!(last.contains("25%") && last.ends_with("  a"), "{last}");
+    let name = last.split_whitespace().next().expect("a name");
+    let shown = Answer::of(&mut lab.command(&["show", name, "--library=runs"]));
+    assert!(shown.stdout.starts_with("Generic PCIe 4.0"), "{shown:#?}");
+}
+
 /// On a terminal the title is bold, unless `NO_COLOR` is set.
 #[test]
 fn a_terminal_gets_emphasis() {

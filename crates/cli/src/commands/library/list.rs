@@ -8,7 +8,7 @@ use result::store::{self, LibraryEntry, RunDir};
 use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
-use crate::ui::out::data;
+use crate::ui::out::{Emphasis, data, write_emphasised};
 use crate::ui::table::{self, bytes};
 
 const EXAMPLES: &str = "\
@@ -59,6 +59,7 @@ fn parse_date(text: &str) -> Result<String, String> {
 
 pub fn run(args: &ListArgs) -> anyhow::Result<u8> {
     let entries = store::list(&args.place.library)?;
+    let names: Vec<_> = entries.iter().map(|entry| entry.name.clone()).collect();
     let (readable, rejected): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.run.is_ok());
     let runs: Vec<RunDir> = readable.into_iter().filter_map(|entry| entry.run.ok()).collect();
@@ -73,14 +74,10 @@ pub fn run(args: &ListArgs) -> anyhow::Result<u8> {
         data!("{}", serde_json::json!({ "runs": runs, "rejected": rejected, "error": null }));
         return Ok(EXIT_DONE);
     }
-    let heading = ["run", "drive", "test", "spare", "status", "began (UTC)", "size", "label, tags"];
-    let rows = runs.iter().map(|dir| row(dir));
-    let rows: Vec<_> = [heading.map(str::to_owned).to_vec()].into_iter().chain(rows).collect();
-    if rows.len() == 1 {
+    if runs.is_empty() {
         data!("no run in {} fits", args.place.library.display());
-    } else {
-        table::print(&rows);
     }
+    print_by_drive(&runs, &names);
     rejected.iter().for_each(print_rejected);
     Ok(EXIT_DONE)
 }
@@ -104,26 +101,49 @@ pub fn document(dir: &RunDir) -> serde_json::Value {
     })
 }
 
-fn row(dir: &RunDir) -> Vec<String> {
-    let run = dir.run();
-    let simulated = if run.target.is_simulated() { " (simulated)" } else { "" };
-    let words = run.about.label.iter().chain(&run.about.tags).cloned().collect::<Vec<_>>();
+/// Prints the runs below their drives, in the order of the first runs.
+fn print_by_drive(runs: &[&RunDir], names: &[String]) {
+    let rows: Vec<_> = runs.iter().map(|dir| row(dir.run(), dir.size_bytes(), names)).collect();
+    let mut drives: Vec<(String, Vec<String>)> = Vec::new();
+    for (dir, line) in runs.iter().zip(table::lines(&rows)) {
+        let target = &dir.run().target;
+        let simulated = if target.is_simulated() { " (simulated)" } else { "" };
+        let drive = format!("{}{simulated}", target.name);
+        match drives.iter_mut().find(|(name, _)| *name == drive) {
+            Some((_, lines)) => lines.push(line),
+            None => drives.push((drive, vec![line])),
+        }
+    }
+    for (drive, lines) in drives {
+        write_emphasised(Emphasis::Title, &drive);
+        lines.iter().for_each(|line| data!("  {line}"));
+    }
+}
+
+fn row(run: &Run, size_bytes: u64, names: &[String]) -> Vec<String> {
     let status = match run.status {
-        RunStatus::Running => "running",
-        RunStatus::Complete => "complete",
-        RunStatus::Interrupted => "interrupted",
-        RunStatus::Failed => "failed",
+        RunStatus::Running => Some("running"),
+        RunStatus::Complete => None,
+        RunStatus::Interrupted => Some("interrupted"),
+        RunStatus::Failed => Some("failed"),
     };
+    let words = run.about.label.iter().chain(&run.about.tags).map(String::as_str);
+    let began = rfc3339(run.started_unix_ns).replace('T', " ");
     vec![
-        run.run_id.clone(),
-        format!("{}{simulated}", run.target.name),
+        short_name(&run.run_id, names).to_owned(),
         run.test.clone(),
-        run.span.variant.clone(),
-        status.to_owned(),
-        rfc3339(run.started_unix_ns),
-        bytes(dir.size_bytes()),
-        words.join(", "),
+        run.span.variant.replace("default", "as sold"),
+        began[..began.len() - ":00Z".len()].to_owned(),
+        bytes(size_bytes),
+        status.into_iter().chain(words).collect::<Vec<_>>().join(", "),
     ]
+}
+
+/// The last letters of a run, or all of its name where another run has the same ones.
+fn short_name<'a>(run_id: &'a str, names: &[String]) -> &'a str {
+    let short = run_id.rsplit('-').next().unwrap_or(run_id);
+    let others = names.iter().filter(|name| *name != run_id);
+    if others.into_iter().any(|name| name.ends_with(short)) { run_id } else { short }
 }
 
 fn print_rejected(entry: &LibraryEntry) {
