@@ -35,7 +35,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::{Access, FlockOperation, OFlags};
 use rustix::io::Errno;
 use target::TargetError;
 use target::health::HealthProbe as _;
@@ -502,6 +502,18 @@ fn open_node(report: &DeviceReport, flags: OFlags, write: bool) -> io::Result<Fi
         .write(write)
         .custom_flags((flags | OFlags::NOFOLLOW).bits() as i32)
         .open(&report.node)
+}
+
+/// Makes sure that the mode of the node lets this user write.
+///
+/// # Errors
+/// [`TargetError::Device`] if not.
+pub fn require_permission(report: &DeviceReport) -> Result<(), TargetError> {
+    let answer = rustix::fs::access(&report.node, Access::READ_OK | Access::WRITE_OK);
+    match answer {
+        Err(Errno::ACCESS) => Err(cannot_open(report, Errno::ACCESS.into())),
+        _ => Ok(()),
+    }
 }
 
 fn cannot_open(report: &DeviceReport, source: io::Error) -> TargetError {

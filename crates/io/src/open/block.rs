@@ -38,10 +38,11 @@ pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, Targe
     };
     let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
     let word = device.confirmations.first();
+    let in_use = device.in_use.iter().cloned().map(TargetError::from);
     Ok(Inspected {
         purge_options: device::purge::survey(&device),
         counts_nand_writes: device::health::counts_nand_writes(&device),
-        obstacles: device.in_use.iter().cloned().map(TargetError::from).collect(),
+        obstacles: in_use.chain(guard::require_permission(&device).err()).collect(),
         needs: word.map(|word| confirmation(&quoted(word), has_contents)),
         ..Inspected::harmless(spec, identity, limits)
     })

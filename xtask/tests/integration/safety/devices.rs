@@ -2,6 +2,8 @@
 //! devices stand in for drives; needs root.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -287,4 +289,22 @@ fn a_review_runs_on_a_loop_device_from_purge_to_page() {
     assert_eq!(run["tables"][0]["conditions"]["purge"], "deallocate");
     assert!(run["verdict"]["text"].is_string(), "{text}");
     assert!(std::fs::read_to_string(&page).expect("the page").contains("after_trim"));
+}
+
+/// A user who may not write a device hears it from the plan, together with the confirmation that a run needs.
+#[test]
+fn a_plan_tells_that_a_run_needs_another_user() {
+    const NOBODY: u32 = 65534;
+    let lab = Lab::new();
+    let device = LoopDevice::attach(&lab);
+    let program = lab.path("ssdlab");
+    fs::copy(crate::lab::binary(), &program).expect("a copy that everybody may start");
+    fs::set_permissions(lab.path("."), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let mut plan = Command::new(&program);
+    plan.args(["plan", "latency", &device.name()]).current_dir("/").env_clear();
+    let answer = Answer::of(plan.uid(NOBODY).gid(NOBODY));
+    answer.must_exit_with(3);
+    for words in ["needs-erase", "raw devices need root"] {
+        assert!(answer.stdout.contains(words), "{words}: {answer:#?}");
+    }
 }
