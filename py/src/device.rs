@@ -43,7 +43,7 @@ struct State {
 }
 
 /// Commands that have ended and that nobody has taken.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Ended {
     numbers: Vec<u64>,
     due_ns: Vec<u64>,
@@ -115,6 +115,19 @@ impl Batch {
 }
 
 impl State {
+    fn branch(&self) -> Result<Self, Failure> {
+        Ok(Self {
+            drive: self.drive.branch()?,
+            depth: self.depth,
+            free_tags: self.free_tags.clone(),
+            numbers: self.numbers.clone(),
+            due_ns: self.due_ns.clone(),
+            next_number: self.next_number,
+            reaped: self.reaped.clone(),
+            ended: self.ended.clone(),
+        })
+    }
+
     fn outstanding(&self) -> usize {
         self.numbers.len() - self.free_tags.len()
     }
@@ -226,6 +239,12 @@ impl Device {
             reaped: Vec::new(),
             ended: Ended::default(),
         })))
+    }
+
+    /// A second drive in the same state, which goes its own way.
+    fn branch(&self, py: Python<'_>) -> PyResult<Self> {
+        let state = py.detach(|| self.state().branch())?;
+        Ok(Self(Mutex::new(state)))
     }
 
     /// Issues commands and returns those that have ended.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy as copies
 import gc
 import pickle
 import sys
 import threading
+from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -114,6 +117,14 @@ def test_words_and_codes_of_kinds_are_the_same() -> None:
     assert (one.drain().done_ns == other.drain().done_ns).all()
 
 
+def test_values_of_numpy_make_the_same_drive() -> None:
+    plain = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256", seed=3, gc__free_low=4)
+    given = ssdlab.Drive(
+        "samsung-840-pro-256gb", scale=Fraction(1, 256), seed=np.uint64(3), gc__free_low=np.int32(4)
+    )
+    assert given.target == plain.target
+
+
 def test_a_command_outside_the_drive_fails_by_itself() -> None:
     drive = small()
     drive.submit("read", [drive.capacity_bytes, 1, 0])
@@ -125,6 +136,46 @@ def test_a_drive_goes_to_another_process_as_its_description() -> None:
     drive = small(gc__policy="fifo")
     copy = pickle.loads(pickle.dumps(drive))
     assert copy.target == drive.target and copy.description == drive.description
+
+
+def test_a_drive_that_has_run_does_not_leave_its_process() -> None:
+    drive = small()
+    drive.submit("write", np.arange(100) * 4096)
+    for thing in (drive, drive.snapshot()):
+        with pytest.raises(TypeError, match="process"):
+            pickle.dumps(thing)
+
+
+@pytest.mark.parametrize("copy", [ssdlab.Drive.clone, copies.copy, copies.deepcopy])
+def test_a_copy_has_the_state_and_goes_its_own_way(copy: Callable[[ssdlab.Drive], ssdlab.Drive]) -> None:
+    drive = small()
+    drive.submit("write", random_pages(drive, 30_000, 1))
+    other = copy(drive)
+    assert other.outstanding == drive.outstanding > 0
+    work = random_pages(drive, 10_000, 2)
+    ends = []
+    for one in (drive, other):
+        ended = one.submit("write", work)
+        ends.append(np.concatenate([ended.done_ns, one.drain().done_ns]))
+    assert (ends[0] == ends[1]).all()
+    assert drive.telemetry() == other.telemetry()
+    other.submit("write", work)
+    assert drive.telemetry() != other.telemetry()
+
+
+def test_a_drive_goes_back_to_a_snapshot_as_often_as_one_likes() -> None:
+    drive = small()
+    drive.submit("write", random_pages(drive, 30_000, 1))
+    steady = drive.snapshot()
+    rates = set()
+    for _ in range(100):
+        drive.restore(steady)
+        drive.submit("write", random_pages(drive, 200, 2))
+        drive.drain()
+        rates.add((drive.now_ns, drive.telemetry()["programmed_pages"]))
+    assert len(rates) == 1
+    with pytest.raises(ssdlab.UsageError, match="not of"):
+        small(gc__policy="fifo").restore(steady)
 
 
 def test_threads_share_a_drive_without_harm() -> None:

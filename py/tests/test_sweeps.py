@@ -8,9 +8,12 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ssdlab
@@ -51,6 +54,14 @@ def test_a_table_has_a_row_for_each_run(tmp_path: Path) -> None:
     slow, quick = rows.sort("vary.nand.program_ns")["iops_steady_mean"][[11, 0]]
     assert slow < quick
     assert swept.frame("arrow").num_rows == len(swept.frame("pandas")) == 12
+
+
+def test_values_of_numpy_and_of_time_stand_in_a_sweep() -> None:
+    plain = {"points": 3, "fixed": {"set.duration": "90s", "scale": "1/512"}, "vary": {"seed": [1, 2, 3]}}
+    fixed = {"set.duration": timedelta(minutes=1.5), "scale": Fraction(1, 512)}
+    for seeds in (np.linspace(1, 3, 3).astype(int), np.arange(1, 4, dtype=np.uint8), range(1, 4)):
+        given = {"points": np.int64(3), "fixed": fixed, "vary": {"seed": seeds}}
+        assert ssdlab._sweep.spec_text(given) == ssdlab._sweep.spec_text(plain)
 
 
 def test_a_row_is_the_run_of_its_request(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-from . import plot, traces
-from ._drive import KINDS, Completions, Drive
+from . import _native, plot, theory, traces
+from ._drive import KINDS, Completions, Drive, Snapshot
 from ._errors import (
     DeviceError,
     Error,
@@ -23,6 +23,9 @@ from ._fit import Choice, Estimate, Fit, NoModelError, Residual, fit, write_ampl
 from ._results import Comparison, Figure, Library, Run, compare, read_library
 from ._run import Test, drives, metric_catalogue, run, simulate, tests
 from ._sweep import Sweep, sweep
+
+__version__ = _native.version()
+"""The version of the package, which is that of the program."""
 
 __all__ = [
     "KINDS",
@@ -41,6 +44,7 @@ __all__ = [
     "RefusedError",
     "Residual",
     "Run",
+    "Snapshot",
     "Sweep",
     "Test",
     "UnsupportedError",
@@ -55,6 +59,7 @@ __all__ = [
     "simulate",
     "sweep",
     "tests",
+    "theory",
     "traces",
     "write_amplification",
 ]

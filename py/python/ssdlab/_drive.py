@@ -49,6 +49,26 @@ class Completions:
         return len(self.number)
 
 
+class Snapshot:
+    """The whole state of a drive at one moment, commands that have not ended included.
+
+    It takes as much memory as the drive; `Drive.restore` and `Drive.clone` copy it.
+    """
+
+    __slots__ = ("_device", "target")
+
+    def __init__(self, target: str, device: _native.Device) -> None:
+        self.target = target
+        """The target string of its drive."""
+        self._device = device
+
+    def __repr__(self) -> str:
+        return f"<ssdlab.Snapshot of {self.target} at {self._device.now_ns:,} ns>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a snapshot stays in its process")
+
+
 class Drive:
     """A drive model with changed values, and the simulated drive that it describes.
 
@@ -95,7 +115,18 @@ class Drive:
         return f"<ssdlab.Drive {self.target}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._device is not None:
+            raise TypeError(
+                f"{self!r} has run commands, and its state stays in this process; "
+                "call clone() for a second drive, or send its `target`"
+            )
         return _drive_of, (self.target,)
+
+    def __copy__(self) -> Drive:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Drive:
+        return self.clone()
 
     @property
     def name(self) -> str:
@@ -231,6 +262,32 @@ class Drive:
     def age(self, days: SupportsIndex) -> None:
         """Lets days pass for the data, on a model whose data ages."""
         self.device.age(_index("days", days, 1 << 32) or 0)
+
+    def snapshot(self) -> Snapshot:
+        """The state of now, for `restore`."""
+        return Snapshot(self.target, self.device.branch())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Gives the drive the state of a snapshot of the same target; its clock goes back, too.
+
+        >>> drive = Drive("samsung-840-pro-256gb", scale="1/256")
+        >>> steady = drive.snapshot()
+        >>> ended = drive.submit("write", np.arange(1000) * 4096)
+        >>> drive.restore(steady)
+        >>> drive.now_ns
+        0
+        """
+        if snapshot.target != self.target:
+            raise UsageError(f"the snapshot is of `{snapshot.target}`, not of `{self.target}`", "usage")
+        device = snapshot._device.branch()
+        with self._building:
+            self._device = device
+
+    def clone(self) -> Drive:
+        """A second drive in the state of this one, which goes its own way."""
+        copy = _drive_of(self.target)
+        copy._device = None if self._device is None else self._device.branch()
+        return copy
 
     def reset(self) -> None:
         """Makes the drive new again (secure erase); its clock goes on."""

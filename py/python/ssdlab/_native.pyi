@@ -13,6 +13,7 @@ _Ended = tuple[NDArray[np.uint64], _Times, _Times, _Times, NDArray[np.int32]]
 
 class Device:
     def __new__(cls, spec: str) -> Device: ...
+    def branch(self) -> Device: ...
     def submit(
         self,
         kinds: NDArray[np.uint8],

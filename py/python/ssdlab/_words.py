@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from fractions import Fraction
+from os import PathLike, fspath
+
+import numpy as np
 
 from ._errors import UsageError
 
-Value = str | int | float | bool | Fraction
-"""A value of a drive model or a setting of a test."""
+Value = str | int | float | bool | Fraction | timedelta | PathLike[str] | np.generic
+"""A value of a drive model or a setting of a test; scalars of NumPy are numbers, words or truths."""
 
 _IN_TARGETS = frozenset("&=?#")
 
 
 def word(name: str, value: object) -> str:
-    """The word for a value, e.g. `1/64`, `60s`, `true`."""
+    """The word for a value, e.g. `1/64`, `60s`, `true`.
+
+    >>> word("duration", timedelta(minutes=1)), word("scale", np.float64(0.5))
+    ('60s', '0.5')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
+    if isinstance(value, timedelta):
+        microseconds = value // timedelta(microseconds=1)
+        return f"{microseconds}us" if microseconds % 1_000_000 else f"{microseconds // 1_000_000}s"
+    if isinstance(value, PathLike):
+        return str(fspath(value))
     if isinstance(value, (str, int, float)):
         return str(value)
     try:

@@ -136,7 +136,7 @@ fn take<T: FromStr>(
 }
 
 /// A drive and the host before it, as they are described.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Description {
     model: Model,
     host: Option<HostProfile>,
@@ -309,6 +309,23 @@ impl SimTarget {
         let name = name_of(&description.model, keys);
         let drive = Drive::new(config.clone());
         Ok(Self { spec: spec.to_owned(), name, description, config, drive, unwritten_reads: 0 })
+    }
+
+    /// A second drive in the same state, which goes its own way.
+    ///
+    /// # Errors
+    /// [`TargetError::Usage`] if it does not fit into the memory.
+    pub fn branch(&self) -> Result<Self, TargetError> {
+        let Self { spec, name, description, config, drive, unwritten_reads } = self;
+        memory::check(spec, needed_bytes(config))?;
+        Ok(Self {
+            spec: spec.clone(),
+            name: name.clone(),
+            description: description.clone(),
+            config: config.clone(),
+            drive: drive.clone(),
+            unwritten_reads: *unwritten_reads,
+        })
     }
 
     /// The drive itself, to compare a test's result with the drive's own record.

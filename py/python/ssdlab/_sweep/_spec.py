@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .._errors import UsageError
+from .._words import word
 
 
 def spec_text(spec: str | PathLike[str] | Mapping[str, Any]) -> str:
@@ -33,10 +38,14 @@ def _toml(value: object) -> str:
     if isinstance(value, Mapping):
         pairs = ", ".join(f"{json.dumps(str(name))} = {_toml(it)}" for name, it in value.items())
         return "{ " + pairs + " }"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _toml(value.tolist())
+    if isinstance(value, (list, tuple, range)):
         return "[" + ", ".join(_toml(it) for it in value) + "]"
     if isinstance(value, (str, bool, int)):
         return json.dumps(value)
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, (Fraction, timedelta, PathLike)):
+        return json.dumps(word("sweep", value))
     raise UsageError(f"{value!r} cannot stand in a sweep; expected texts, numbers, lists", "usage")

@@ -1,0 +1,95 @@
+"""Are the closed forms those of the literature, and does the simulator agree with them?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ssdlab
+from ssdlab import theory
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted"),
+    [
+        (theory.fifo(1.07), 7.8172),
+        (theory.fifo(1.127), 4.6173),
+        (theory.at_random(1.07), 15.2857),
+        (theory.greedy(1.07, 64), 7.0099),
+        (theory.greedy(1.127, 512), 4.5792),
+        (theory.d_choices(1.07, 64, 2), 10.2772),
+        (theory.d_choices(1.07, 64, 10), 7.3230),
+        (theory.d_choices(1.28, 64, 10), 2.4706),
+    ],
+)
+def test_published_values(found: float, wanted: float) -> None:
+    assert found == pytest.approx(wanted, rel=1e-4)
+
+
+def test_limits() -> None:
+    assert theory.d_choices(1.2, 64, 1) == pytest.approx(theory.at_random(1.2), rel=1e-3)
+    assert theory.d_choices(1.2, 64, 2000) == pytest.approx(theory.greedy(1.2, 64), rel=1e-2)
+    assert theory.fifo_hot_cold(1.2, 0.3, 0.3) == pytest.approx(theory.fifo(1.2), rel=1e-6)
+    assert theory.separated(1.2, 0.3, 0.3) == pytest.approx(theory.fifo(1.2), rel=1e-3)
+    assert theory.greedy(50, 64) == pytest.approx(1, abs=0.02)
+    mixed, apart = theory.fifo_hot_cold(1.2, 0.1, 0.9), theory.separated(1.2, 0.1, 0.9)
+    assert apart < theory.fifo(1.2) < mixed
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: theory.fifo(1.0),
+        lambda: theory.greedy(float("nan"), 64),
+        lambda: theory.d_choices(1.2, 64, 0),
+        lambda: theory.greedy(1.2, 1),
+        lambda: theory.separated(1.2, 0.0, 0.5),
+    ],
+)
+def test_questions_without_an_answer(ask: object) -> None:
+    with pytest.raises(ssdlab.UsageError, match="expected"):
+        ask()  # type: ignore[operator]
+
+
+def test_a_drive_that_mixes_hot_and_cold_data_is_as_theory_says() -> None:
+    drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/128", gc__policy="fifo", host="none")
+    pages = drive.capacity_bytes // 4096
+    drive.submit("write", np.arange(pages) * 4096)
+    random = np.random.default_rng(3)
+
+    def batch(count: int) -> np.ndarray:
+        hot = random.random(count) < 0.9
+        place = np.where(hot, random.integers(0, pages // 10, count), random.integers(pages // 10, pages, count))
+        return place * 4096
+
+    for _ in range(6):
+        drive.submit("write", batch(pages))
+    before = drive.telemetry()
+    for _ in range(3):
+        drive.submit("write", batch(pages))
+    after = drive.telemetry()
+    programmed, written = (after[key] - before[key] for key in ("programmed_pages", "host_pages"))
+    logs = drive.valid_pages().size
+    assert logs > 100
+    spare = _effective_alpha(drive)
+    assert programmed / written == pytest.approx(theory.fifo_hot_cold(spare, 0.1, 0.9), rel=0.05)
+
+
+def _effective_alpha(drive: ssdlab.Drive) -> float:
+    """The size of the log by a second drive with uniform writes, since superblocks of the firmware are no part of it."""
+    other = ssdlab.Drive("samsung-840-pro-256gb", scale="1/128", gc__policy="fifo", host="none")
+    pages = drive.capacity_bytes // 4096
+    random = np.random.default_rng(4)
+    other.submit("write", np.arange(pages) * 4096)
+    for _ in range(5):
+        other.submit("write", random.integers(0, pages, pages) * 4096)
+    before = other.telemetry()
+    for _ in range(3):
+        other.submit("write", random.integers(0, pages, pages) * 4096)
+    after = other.telemetry()
+    waf = (after["programmed_pages"] - before["programmed_pages"]) / (after["host_pages"] - before["host_pages"])
+    low, high = 1.001, 3.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if theory.fifo(middle) > waf else (low, middle)
+    return low
