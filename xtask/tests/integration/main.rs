@@ -63,5 +63,6 @@ mod words {
     mod messages;
     mod output;
     mod readme;
+    mod support;
     mod usage;
 }
