@@ -16,7 +16,7 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 20] = [
+const TOOLS: [Tool; 21] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
@@ -37,6 +37,7 @@ const TOOLS: [Tool; 20] = [
     Tool { program: "sg_sat_identify", package: "sg3-utils" },
     Tool { program: "smartctl", package: "smartmontools" },
     Tool { program: "valgrind", package: "valgrind" },
+    Tool { program: "zstd", package: "zstd" },
 ];
 
 /// A requirement of a step.
