@@ -1,4 +1,4 @@
-//! `docs/drives.md`: every claim, the simulated figures and the verdict.
+//! `docs/evidence/drives.md`: every claim, the simulated figures and the verdict.
 
 use std::fmt::Write as _;
 

@@ -22,7 +22,8 @@ fn fingerprints() -> Vec<Fingerprint> {
 
 #[test]
 fn the_page_lists_every_claim() {
-    let page = std::fs::read_to_string(top().join("docs/drives.md")).expect("docs/drives.md");
+    let page = std::fs::read_to_string(top().join("docs/evidence/drives.md"))
+        .expect("docs/evidence/drives.md");
     let missing: Vec<_> =
         fingerprints().iter().map(claim_lines).filter(|lines| !page.contains(lines)).collect();
     assert!(missing.is_empty(), "`cargo xtask fingerprints` writes these:\n{}", missing.concat());
