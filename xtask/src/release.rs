@@ -29,7 +29,7 @@ const PROGRAM_BYTES_MAX: u64 = 30_000_000;
 /// Arguments of the verb.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also build a wheel and a source archive of the Python package, with maturin.
+    /// Also build a wheel of the Python package, with maturin.
     #[arg(long)]
     python: bool,
 }
@@ -91,7 +91,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     let release = Release::of(workspace, false)?;
     let mut files = pack(workspace, &release, &distribution, &dir)?;
     if args.python {
-        files.extend(python(workspace, &release, &dir)?);
+        files.extend(wheel(workspace, &release, &dir)?);
     }
     files.push(checksums(&dir, &files)?);
     files.iter().for_each(|file| println!("{}", file.display()));
@@ -166,17 +166,17 @@ fn archive(
     Ok(path)
 }
 
-/// A wheel for every Python from 3.11 on and the glibc of this machine, and the sources.
-fn python(workspace: &Workspace, release: &Release, dir: &Path) -> Result<Vec<PathBuf>> {
+/// A wheel for every Python from 3.11 on and the glibc of this machine. There is no source archive: maturin packs
+/// folders of crates, and ours read drives/, hosts/ and workloads/ beside them.
+fn wheel(workspace: &Workspace, release: &Release, dir: &Path) -> Result<Option<PathBuf>> {
     setup::python_environment(workspace, LOG)?;
-    let mut maturin = release.command("env");
-    maturin.arg(workspace.path(".venv/bin/python")).args(["-m", "maturin", "build", "--release"]);
-    maturin.args(["--sdist", "--manifest-path", "py/Cargo.toml", "--out"]).arg(dir);
-    proc::stream(LOG, maturin.envs(workspace.same_everywhere(&[])?).current_dir(workspace.root()))?;
-    let is_python = |path: &PathBuf| {
-        path.to_string_lossy().ends_with(".whl") || file_name(path).ends_with(".tar.gz")
-    };
-    Ok(below(dir)?.into_iter().filter(is_python).collect())
+    let python = workspace.path(".venv/bin/python");
+    let mut maturin = release.command(&python.to_string_lossy());
+    maturin.args(["-m", "maturin", "build", "--release", "--locked"]);
+    maturin.args(["--manifest-path", "py/Cargo.toml", "--out"]).arg(dir);
+    maturin.envs(workspace.same_everywhere(&[])?).current_dir(workspace.root());
+    proc::stream(LOG, &mut maturin)?;
+    Ok(below(dir)?.into_iter().find(|path| path.extension().is_some_and(|it| it == "whl")))
 }
 
 /// `SHA256SUMS` of these files, in the form of `sha256sum --check`.
