@@ -182,7 +182,8 @@ impl Names {
             .for_each(|path| self.add("path", path));
         let mut known: Vec<_> = self.known.iter().collect();
         known.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
-        let replaced = |text, (secret, name): (&String, &String)| replace_word(text, secret, name);
+        let replaced =
+            |text: String, (secret, name): (&String, &String)| replace_word(&text, secret, name);
         known.into_iter().fold(text.to_owned(), replaced)
     }
 }
@@ -200,9 +201,9 @@ fn paths(text: &str) -> Vec<&str> {
 }
 
 /// Replaces `secret` where no letter or digit stands directly beside it.
-fn replace_word(text: String, secret: &str, name: &str) -> String {
+fn replace_word(text: &str, secret: &str, name: &str) -> String {
     let mut out = String::new();
-    let mut rest = text.as_str();
+    let mut rest = text;
     while let Some(at) = rest.find(secret) {
         let (before, after) = (&rest[..at], &rest[at + secret.len()..]);
         let beside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
