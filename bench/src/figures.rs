@@ -1,4 +1,4 @@
-//! Sections of `docs/benchmarks.md` that a bench writes, between two comments.
+//! Sections of `docs/evidence/benchmarks.md` that a bench writes, between two comments.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use xtask::proc;
 use xtask::workspace::Workspace;
 
-const PAGE: &str = "docs/benchmarks.md";
+const PAGE: &str = "docs/evidence/benchmarks.md";
 const END: &str = "<!-- end -->";
 /// Letters in a line of the page.
 const WIDTH: usize = 100;

@@ -81,7 +81,7 @@ fn program(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
     if let Some(program) = given {
         return program.canonicalize().with_context(|| format!("{}", program.display()));
     }
-    proc::stream(Log::stderr("bench"), &mut workspace.build_release())?;
+    proc::stream(Log::stderr("bench"), &mut workspace.build_release()?)?;
     Ok(workspace.released_ssdlab())
 }
 

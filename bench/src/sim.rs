@@ -27,7 +27,7 @@ pub(crate) struct SimArgs {
     /// Count instructions, and write them into bench/baseline.csv
     #[arg(long, conflicts_with = "compare")]
     accept: bool,
-    /// Write the processor times into docs/benchmarks.md, too
+    /// Write the processor times into docs/evidence/benchmarks.md, too
     #[arg(long, conflicts_with_all = ["compare", "accept"])]
     write: bool,
 }

@@ -1,4 +1,4 @@
-//! Names the commit in `ssdlab --version`: of a release build, or of the sources of an archive.
+//! Names the commit in `ssdlab --version`: of a release build, or of the sources of an archive; and the target.
 //!
 //! A debug build names none, or every commit would compile the program anew.
 
@@ -20,6 +20,7 @@ fn main() {
         None => version,
     };
     println!("cargo:rustc-env=SSDLAB_VERSION={version}");
+    println!("cargo:rustc-env=SSDLAB_TARGET={}", env("TARGET"));
 }
 
 /// The words on the commit, or `None` if nothing tells it.

@@ -1,4 +1,4 @@
-"""Is a run directory what docs/formats/run-directory.md says, to readers that share no code with
+"""Is a run directory what docs/reference/formats/run-directory.md says, to readers that share no code with
 the writer?
 
 SSDLAB_RUN_DIR names the run directory; without it, the example of schema version 1 is read.
@@ -39,7 +39,7 @@ TELEMETRY_V1 = [
 
 def described_telemetry():
     """The columns from `host_pages` to the end of the table in the description of the format."""
-    text = (ROOT / "docs/formats/run-directory.md").read_text()
+    text = (ROOT / "docs/reference/formats/run-directory.md").read_text()
     table = text[text.index("| `host_pages`") :].split("\n\n")[0]
     return [line.split("`")[1] for line in table.splitlines()]
 

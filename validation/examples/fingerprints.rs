@@ -1,4 +1,4 @@
-//! Runs the fingerprints of `drives/fingerprints/` and writes `docs/drives.md`, for
+//! Runs the fingerprints of `drives/fingerprints/` and writes `docs/evidence/drives.md`, for
 //! `cargo xtask fingerprints`. Fails if a claim does not hold and its file does not say why.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
@@ -70,7 +70,8 @@ fn main() -> Result<ExitCode> {
     });
     let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes.collect();
     if args.only.is_empty() && !args.scaled {
-        fs::write(top.join("docs/drives.md"), page::page(&themes)).context("docs/drives.md")?;
+        fs::write(top.join("docs/evidence/drives.md"), page::page(&themes))
+            .context("docs/evidence/drives.md")?;
         let is_in_use = |claim: &str, figure: &str| {
             wanted.iter().any(|one| one.id == claim && one.figures.contains_key(figure))
         };

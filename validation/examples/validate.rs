@@ -1,5 +1,5 @@
-//! Repeats measurements of others on the models and writes `docs/validation.md`, for
-//! `cargo xtask validate`. Fails if a figure beyond its bound has no reason.
+//! Repeats measurements of others on the models and writes `docs/evidence/validation.md` and `drives/validation.csv`,
+//! for `cargo xtask validate`. Fails if a figure beyond its bound has no reason.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
 use std::collections::BTreeMap;
@@ -80,7 +80,11 @@ fn main() -> Result<ExitCode> {
     let reasons = reason::reasons(&reasons.context("drives/reasons/measured.toml")?);
     let reasons = reasons.map_err(anyhow::Error::msg)?;
     if args.is_whole() {
-        fs::write(top.join("docs/validation.md"), report::page(&rows, &reasons, args.scale))?;
+        fs::write(
+            top.join("docs/evidence/validation.md"),
+            report::page(&rows, &reasons, args.scale),
+        )?;
+        fs::write(top.join("drives/validation.csv"), report::table(&rows))?;
     }
     let unexplained = report::without_reason(&rows, &reasons);
     unexplained.iter().for_each(|row| eprintln!("says no reason: {}", report::line(row)));

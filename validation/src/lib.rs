@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! drives/fingerprints/*.toml, rated facts -> claim -> cell (a run of a test) -> figures
-//!     -> verdict -> docs/drives.md
+//!     -> verdict -> docs/evidence/drives.md
 //! ```
 //!
 //! Reading order: [`claim`] (a fingerprint as data), [`figure`] and [`expectation`] (the closed

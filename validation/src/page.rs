@@ -1,4 +1,4 @@
-//! `docs/drives.md`: every claim, the simulated figures and the verdict.
+//! `docs/evidence/drives.md`: claims, the simulated figures and the verdict.
 
 use std::fmt::Write as _;
 
@@ -36,6 +36,16 @@ mechanism of it.
 | --- | --- | --- | --- | --- | --- | --- |
 ";
 
+const INPUTS: &str = "
+## Inputs that are missed
+
+Figures that the models state, so that the simulation must reproduce them; those that it reproduces
+are in the count above and in `drives/simulated.csv`.
+
+| claim | published | simulated | verdict |
+| --- | --- | --- | --- |
+";
+
 /// The text of the page.
 pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
     let mut text = HEAD.to_owned();
@@ -62,10 +72,14 @@ pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
             let _ = write!(text, "\n## {}\n\n{entries}", theme.heading);
         }
     }
-    text.push_str("\n## Inputs\n\nFigures that the models state, so that the simulation must reproduce them.\n\n");
-    text.push_str("| claim | published | simulated | verdict |\n| --- | --- | --- | --- |\n");
-    all().filter(|row| is_input(row)).for_each(|row| text.push_str(&input_line(row)));
+    text.push_str(INPUTS);
+    let missed = all().filter(|row| is_input(row) && !holds(&row.1.verdict));
+    missed.for_each(|row| text.push_str(&input_line(row)));
     text
+}
+
+fn holds(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Holds | Verdict::Stale { held: true })
 }
 
 fn is_input((fingerprint, _): &Row<'_>) -> bool {

@@ -7,6 +7,7 @@ mod dist;
 mod fuzz;
 mod measure;
 mod mutants;
+mod release;
 mod schema;
 mod show;
 mod steps;
@@ -43,6 +44,8 @@ enum Verb {
     Schema,
     /// Build dist/ssdlab: one file, with the C library and the page inside.
     Dist,
+    /// Build what a user downloads into dist/: program, archive, Debian package, licences, parts and sums.
+    Release(release::Args),
     /// Run the consistency test on three simulated drives and a file, and write the report.
     Demo,
     /// Simulate the suite for every drive model, and write it as a small static site.
@@ -53,9 +56,9 @@ enum Verb {
     Fuzz(fuzz::FuzzArgs),
     /// Remove the checks before a write or a removal one at a time: a test must notice each.
     Mutants(mutants::MutantsArgs),
-    /// Run what was published about drives on their models, and write docs/drives.md; `--help` for more.
+    /// Run what was published about drives on their models, and write docs/evidence/drives.md; `--help` for more.
     Fingerprints(measure::Args),
-    /// Repeat measurements of real drives on their models, and write docs/validation.md.
+    /// Repeat measurements of real drives on their models, and write docs/evidence/validation.md.
     Validate(measure::Args),
     /// Measure ssdlab itself; JSON on stdout; `--help` for more.
     Bench(measure::Args),
@@ -82,6 +85,7 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Web => web::bundle(&workspace).map(|()| true),
         Verb::Schema => schema::generate(&workspace).map(|()| true),
         Verb::Dist => dist::run(&workspace).map(|()| true),
+        Verb::Release(args) => release::run(&workspace, &args).map(|()| true),
         Verb::Demo => show::demo::run(&workspace).map(|()| true),
         Verb::Site(args) => show::site::run(&workspace, &args).map(|()| true),
         Verb::Screens(args) => show::screens::run(&workspace, &args).map(|()| true),

@@ -16,7 +16,7 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 22] = [
+const TOOLS: [Tool; 23] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
@@ -39,6 +39,7 @@ const TOOLS: [Tool; 22] = [
     Tool { program: "valgrind", package: "valgrind" },
     Tool { program: "fish", package: "fish" },
     Tool { program: "zsh", package: "zsh" },
+    Tool { program: "zstd", package: "zstd" },
 ];
 
 /// A requirement of a step.

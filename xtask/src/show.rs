@@ -48,7 +48,7 @@ impl<'a> Library<'a> {
         let program = match &args.program {
             Some(program) => std::path::absolute(program)?,
             None => {
-                proc::stream(log, &mut workspace.build_release())?;
+                proc::stream(log, &mut workspace.build_release()?)?;
                 workspace.released_ssdlab()
             }
         };

@@ -11,6 +11,7 @@ use anyhow::Result;
 
 use crate::fuzz;
 use crate::mutants;
+use crate::release;
 use crate::schema;
 use xtask::kernel;
 use xtask::log::Log;
@@ -135,7 +136,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "types",
-        what: "are the list of tests, schema/, docs/metrics.md and the TypeScript what the source says?",
+        what: "are the list of tests, schema/, docs/reference/metrics.md and the TypeScript what the source says?",
         lane: Lane::Cargo,
         after: &["web-deps"],
         not_before: WITH_PAGE,
@@ -246,6 +247,20 @@ pub(crate) const STEPS: &[Step] = &[
             let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
             integration(workspace, log, &skipped)
         },
+        ..STEP
+    },
+    Step {
+        name: "release",
+        what: "does the Debian package hold a program that runs? (of the binary that tests start)",
+        lane: Lane::Cargo,
+        after: &["program", "web-deps"],
+        needs: &[
+            Need::Program("dpkg-deb"),
+            Need::Program("gzip"),
+            Need::Program("strip"),
+            Need::Program("zstd"),
+        ],
+        run: release::check,
         ..STEP
     },
     Step {

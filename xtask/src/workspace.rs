@@ -11,8 +11,11 @@ use crate::proc;
 pub struct Workspace {
     root: PathBuf,
     target_dir: PathBuf,
+    version: String,
     /// The target triple of this machine.
     host: String,
+    /// The commit of the compiler.
+    compiler: String,
     cases: Cases,
 }
 
@@ -47,8 +50,23 @@ impl Workspace {
             path.with_context(|| format!("cargo metadata named no {key}"))
         };
         let (root, target_dir) = (dir("workspace_root")?, dir("target_directory")?);
-        let host = host_triple(&proc::capture(Command::new("rustc").arg("-vV"))?)?;
-        Ok(Self { root, target_dir, host, cases: Cases::Tenth(0) })
+        let packages = metadata["packages"].as_array().into_iter().flatten();
+        let program = packages.into_iter().find(|package| package["name"] == "ssdlab-cli");
+        let version = program.and_then(|package| package["version"].as_str());
+        let rustc = proc::capture(Command::new("rustc").arg("-vV"))?;
+        let fact = |name: &str| {
+            let line = rustc.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            line.map(str::to_owned)
+                .with_context(|| format!("`rustc -vV` named no {name}:\n{rustc}"))
+        };
+        Ok(Self {
+            root,
+            target_dir,
+            version: version.context("cargo metadata named no version of ssdlab-cli")?.to_owned(),
+            host: fact("host")?,
+            compiler: fact("commit-hash")?,
+            cases: Cases::Tenth(0),
+        })
     }
 
     /// The checkout, for tests with these cases.
@@ -69,6 +87,16 @@ impl Workspace {
     /// A path inside the checkout.
     pub fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)
+    }
+
+    /// The version of ssdlab.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The target triple of this machine.
+    pub fn host(&self) -> &str {
+        &self.host
     }
 
     /// Path of the program that tests start, built or not.
@@ -127,18 +155,39 @@ impl Workspace {
 
     /// The command that builds [`Self::released_ssdlab`], with the C library inside, so that it runs on any
     /// machine. Naming the target, even that of the host, keeps the flags away from procedural macros.
-    pub fn build_release(&self) -> Command {
+    pub fn build_release(&self) -> Result<Command> {
         let args = ["build", "--release", "--package", "ssdlab-cli", "--target", &self.host];
         let mut command = self.cargo(args);
-        command.env("RUSTFLAGS", "-C target-feature=+crt-static");
-        command
+        command.envs(self.same_everywhere(&["-Ctarget-feature=+crt-static"])?);
+        Ok(command)
     }
-}
 
-/// The line `host: x86_64-unknown-linux-gnu` of `rustc -vV`.
-fn host_triple(version: &str) -> Result<String> {
-    let line = version.lines().find_map(|line| line.strip_prefix("host: "));
-    line.map(str::to_owned).with_context(|| format!("`rustc -vV` named no host:\n{version}"))
+    /// Variables for a build with `flags` of the compiler whose bytes do not depend on the folders of this machine.
+    pub fn same_everywhere(&self, flags: &[&str]) -> Result<[(&'static str, String); 2]> {
+        let sysroot = proc::capture(Command::new("rustc").args(["--print", "sysroot"]))?;
+        let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+        let cargo_home = cargo_home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+        let folders = [
+            (self.root.clone(), "/ssdlab".to_owned()),
+            (self.target_dir.clone(), "/target".to_owned()),
+            (cargo_home.context("no home directory")?, "/cargo".to_owned()),
+            // The compiler writes this path itself where the sources of its library are not installed.
+            (
+                Path::new(sysroot.trim()).join("lib/rustlib/src/rust"),
+                format!("/rustc/{}", self.compiler),
+            ),
+        ];
+        let named = |flag: &str| {
+            let of = |(from, to): &(PathBuf, String)| format!("{flag}={}={to}", from.display());
+            folders.iter().map(of).collect::<Vec<_>>()
+        };
+        let mut rust = named("--remap-path-prefix");
+        rust.extend(flags.iter().map(|&flag| flag.to_owned()));
+        Ok([
+            ("CARGO_ENCODED_RUSTFLAGS", rust.join("\u{1f}")),
+            ("CFLAGS", named("-ffile-prefix-map").join(" ")),
+        ])
+    }
 }
 
 /// The cargo of this process, so that a toolchain chosen with `cargo +NAME` stays.

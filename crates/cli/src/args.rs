@@ -59,7 +59,7 @@ pub struct CommonArgs {
     /// Method to purge real targets; default: the best one of each
     #[arg(long, value_name = "METHOD", value_parser = parse_purge, help_heading = heading::SAFETY)]
     pub purge: Option<PurgeMethod>,
-    /// Meter of the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md); simulated
+    /// Meter of the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/reference/power.md); simulated
     /// drives calculate it
     #[arg(long, value_name = "METER", value_parser = parse_meter, help_heading = heading::TEST)]
     pub meter: Option<MeterSpec>,
@@ -86,12 +86,12 @@ pub struct ExecutionArgs {
     pub erase_signatures: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Published facts of a real drive for its result (see docs/formats/drive-model.md); also read
+    /// Published facts of a real drive for its result (see docs/reference/formats/drive-model.md); also read
     /// from DIR/facts/*.toml of the library
     #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub facts: Vec<PathBuf>,
     /// Keep single commands, one row each, in ios.parquet of the run directory: `all`, a random share
-    /// such as `1%`, or `slowest:100`, the slowest 100 of each second (see docs/formats/ios.md)
+    /// such as `1%`, or `slowest:100`, the slowest 100 of each second (see docs/reference/formats/ios.md)
     #[arg(long, value_name = "COMMANDS", value_parser = parse_ios)]
     pub ios: Option<IosChoice>,
     #[command(flatten)]
@@ -124,7 +124,7 @@ pub struct RunArgs {
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub struct ParallelArg {
     /// Measure real targets at the same time, each on processors of its own as far as there are enough. The results tell
-    /// what ran beside each, and the links that they share (see docs/runs/command-line.md)
+    /// what ran beside each, and the links that they share (see docs/reference/command-line.md)
     #[arg(long, conflicts_with = "meter", help_heading = heading::ENGINE)]
     pub parallel: bool,
 }

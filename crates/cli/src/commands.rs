@@ -15,6 +15,7 @@ pub mod run;
 pub mod selftest;
 pub mod show;
 pub mod sim;
+pub mod support;
 pub mod trace;
 pub mod verify;
 pub mod workload;
@@ -36,6 +37,7 @@ use self::run::RunCommand;
 use self::selftest::SelftestArgs;
 use self::show::ShowArgs;
 use self::sim::SimCommand;
+use self::support::SupportArgs;
 use self::trace::TraceCommand;
 use self::verify::VerifyArgs;
 use self::workload::WorkloadCommand;
@@ -99,6 +101,8 @@ pub enum Command {
     RestoreSettings(RestoreSettingsArgs),
     /// Cost of the harness itself
     Selftest(SelftestArgs),
+    /// Facts for a report of a fault
+    Support(SupportArgs),
     /// Completion of commands in a shell
     Completions(CompletionsArgs),
     /// Manual pages
@@ -129,6 +133,7 @@ impl Command {
             Command::Lab(command) => lab::run(&command),
             Command::RestoreSettings(args) => restore_settings::run(&args),
             Command::Selftest(args) => selftest::run(&args),
+            Command::Support(args) => support::run(&args),
             Command::Completions(args) => completions::run(&args),
             Command::Man(args) => man::run(&args, whole()),
         }

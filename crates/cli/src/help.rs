@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn help_and_documentation_have_the_same_exit_codes() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/runs/command-line.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/command-line.md");
         let page = std::fs::read_to_string(page).unwrap();
         let help = exit_codes();
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

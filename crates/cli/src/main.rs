@@ -45,6 +45,9 @@ fn main() -> ExitCode {
     if commands::completions::answer(commands::whole) {
         return ExitCode::SUCCESS;
     }
+    if commands::support::answer_version() {
+        return ExitCode::from(failure::of_output().unwrap_or(failure::EXIT_DONE));
+    }
     let loaded = Defaults::load();
     let built_in = Defaults::built_in();
     let defaults = loaded.as_ref().unwrap_or(&built_in);

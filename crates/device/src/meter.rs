@@ -2,7 +2,7 @@
 //!
 //! [`MeterSpec`] is the user's argument, [`open`] makes a [`Meter`] of it: `hwmon` asks a sensor of
 //! the kernel, `stream` takes lines from any program that prints them, in the format of
-//! `docs/formats/power-stream.md` (`line` decodes them). Every reading carries a time of the
+//! `docs/reference/formats/power-stream.md` (`line` decodes them). Every reading carries a time of the
 //! machine's monotonic clock, so that it can be compared with the seconds of a run.
 
 mod hwmon;

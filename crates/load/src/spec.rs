@@ -1,4 +1,4 @@
-//! Workload files: jobs as TOML (docs/workloads.md).
+//! Workload files: jobs as TOML (docs/reference/workloads.md).
 //!
 //! [`file`] has the text, [`resolve`] its meaning on a span, [`library`] the files that come with ssdlab.
 

@@ -101,7 +101,7 @@ pub enum ExpectationError {
     Relation(String),
     /// The catalogue has no such metric.
     #[error(
-        "there is no metric `{0}`; docs/metrics.md lists all of them, `ssdlab show RUN --format json` those of a run"
+        "there is no metric `{0}`; docs/reference/metrics.md lists all of them, `ssdlab show RUN --format json` those of a run"
     )]
     Metric(String),
     /// The limit is no value of the metric.

@@ -21,7 +21,7 @@ pub fn files() -> Vec<(&'static str, String)> {
         ("schema/library.schema.json", schema_text(&schemars::schema_for!(Library))),
         ("schema/metrics.json", rows_text(catalogue())),
         ("schema/facts.json", rows_text(Facts::COLUMNS)),
-        ("docs/metrics.md", metrics_page()),
+        ("docs/reference/metrics.md", metrics_page()),
     ]
 }
 
@@ -40,7 +40,7 @@ const METRICS_HEAD: &str = "\
 # Metrics
 
 `cargo xtask schema` writes this page from the tables in `crates/result/src/metrics/`, and the same
-data to [`schema/metrics.json`](../schema/metrics.json). An entry gives the name, the label, the
+data to `schema/metrics.json`. An entry gives the name, the label, the
 unit and the better direction, if there is one. `run.json` holds the values under these names in
 `metrics`, in these units; `null` means unknown. The names are stable.
 [The run directory](formats/run-directory.md#metrics) has the rules of their computation.

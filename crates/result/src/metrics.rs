@@ -1,6 +1,6 @@
 //! The catalogue of metrics: every figure that a run can name, with its label, unit and meaning.
 //!
-//! The terminal reads it from here; the page, `docs/metrics.md` and scripts read what
+//! The terminal reads it from here; the page, `docs/reference/metrics.md` and scripts read what
 //! [`crate::generated`] makes of it. A new metric is a row of `metrics/whole_run.rs` or
 //! `metrics/by_step.rs`. A test of `crates/run` fails for a figure without a row and for a row
 //! without a figure.

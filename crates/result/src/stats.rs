@@ -7,7 +7,7 @@
 //! and [`difference`] whether the difference between two. [`scale`] finds the figures of a small
 //! simulated drive that do not hold for the whole one. [`power`] computes power, [`busy`] the
 //! use of time by the parts of a simulated drive, and [`health`] the changes of the drive's own
-//! counters.
+//! counters. [`student`] widens intervals of few runs.
 
 pub mod busy;
 pub mod changepoint;
@@ -22,5 +22,6 @@ pub mod power;
 pub mod rates;
 pub mod scale;
 pub mod steady;
+pub mod student;
 pub mod summary;
 pub mod words;

@@ -1,7 +1,7 @@
 //! Run directories: written phase by phase, read in any version.
 //!
 //! `<library>/<run-id>/` contains `run.json`, `series.parquet` and `latency.parquet`; see
-//! `docs/formats/run-directory.md`. Every rewrite is atomic and durable, and `run.json` is replaced
+//! `docs/reference/formats/run-directory.md`. Every rewrite is atomic and durable, and `run.json` is replaced
 //! last: rows of a phase that it does not list do not count.
 
 mod alive;

@@ -4,7 +4,7 @@
 //! The simulator contains neither host nor oracle; its tests and `ssdlab verify sim:NAME
 //! --power-cuts` use these. `crates/sim/tests/power_loss.rs` tests the trials themselves:
 //! [`damage`] to NAND shows that the oracle detects broken recoveries. Promises to a host:
-//! `docs/power-loss.md`.
+//! `docs/reference/power-loss.md`.
 
 pub mod damage;
 pub mod oracle;

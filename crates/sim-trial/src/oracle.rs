@@ -3,7 +3,7 @@
 //!
 //! A page has one certain state, and the states acknowledged after it: a flush, forced unit access
 //! or capacitors make those certain in their turn. A state is a version ([`Contents::version`]) or
-//! nothing. Promises to a host: `docs/power-loss.md`.
+//! nothing. Promises to a host: `docs/reference/power-loss.md`.
 //!
 //! [`Contents::version`]: sim::power_loss::Contents::version
 

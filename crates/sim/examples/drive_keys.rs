@@ -1,4 +1,4 @@
-//! Writes the keys of drive models into `docs/formats/drive-model.md` of a checkout: its top is the argument, or else
+//! Writes the keys of drive models into `docs/reference/formats/drive-model.md` of a checkout: its top is the argument, or else
 //! the working directory.
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const COLUMNS: usize = 100;
 
 fn main() -> io::Result<()> {
     let top = env::args_os().nth(1).map_or_else(|| PathBuf::from("."), PathBuf::from);
-    let page = top.join("docs/formats/drive-model.md");
+    let page = top.join("docs/reference/formats/drive-model.md");
     let text = fs::read_to_string(&page)?;
     let by_hand = text.split(HEADING).next().unwrap_or_default();
     fs::write(page, format!("{by_hand}{HEADING}{}", generated()))

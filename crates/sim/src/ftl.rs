@@ -1,7 +1,7 @@
 //! The flash translation layer's bookkeeping: maps, valid counts, streams. No time in here.
 //!
 //! Phenomenon: page-mapped log-structured writing over superblocks with separate host and GC
-//! streams, as in open FTLs (SPDK FTL bands, pblk lines; see `docs/simulator.md`). Simplification:
+//! streams, as in open FTLs (SPDK FTL bands, pblk lines; see `docs/reference/simulator.md`). Simplification:
 //! the whole map is in DRAM; what it costs on NAND is in `mechanism/mapping.rs` and `mechanism/map_cache.rs`. Tests: `device/check.rs` walks the invariants,
 //! `tests/formulas/shape.rs` compares WAF with theory.
 //!

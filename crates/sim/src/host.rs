@@ -2,7 +2,7 @@
 //!
 //! Phenomenon: each command costs controller time (a serial processor) and its data crosses the [`link`].
 //! Source: the rated random IOPS give the cost per command, the rated sequential rate the
-//! link; see `docs/simulator.md`. Simplification: one processor serves host commands and page relocations
+//! link; see `docs/reference/simulator.md`. Simplification: one processor serves host commands and page relocations
 //! in order of arrival; where a drive has several [`queues`], the controller chooses among those. Tests:
 //! `tests/device/timing.rs`, `tests/device/host.rs`, `tests/formulas/shape.rs`.
 //!

@@ -3,7 +3,7 @@
 //! Phenomenon: a die does one thing at a time (read tR, program tPROG, erase tBERS); a channel moves one
 //! die's data at a time. A program first moves its data into the die's register over the channel,
 //! then programs; a read first loads the register, then moves. Source: ONFI/Toggle datasheet
-//! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
+//! timing, see `docs/reference/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
 //! pages), `array/page_register.rs`, [`overlap`] (suspend, cache program), [`aging`] (wear and retention),

@@ -7,7 +7,7 @@
 //! number in the spare area of every page, and the search of the space that the journal does not
 //! cover, as in pblk and SPDK FTL. Simplifications: a torn unit is always recognised; the lower
 //! page that shares cells with a torn upper page survives; the processor's part of a recovery costs
-//! nothing; wear counts survive. Tests: `tests/power_loss.rs`. Promises: `docs/power-loss.md`.
+//! nothing; wear counts survive. Tests: `tests/power_loss.rs`. Promises: `docs/reference/power-loss.md`.
 //!
 //! Only a drive built as [`Device<Contents>`] can lose its power; others pay nothing for it. The
 //! crate `sim-trial` contains the host that cuts the power again and again, and the oracle that

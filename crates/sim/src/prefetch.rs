@@ -3,7 +3,7 @@
 //! A map of 480 GB is half a gigabyte, so every random access misses all caches (67 to 97 ns). The
 //! addresses are known tens of I/Os ahead; an early prefetch hides most of that time. It fills the
 //! second-level cache: with the first level, the mapping without time takes a third longer
-//! (`docs/benchmarks.md`).
+//! (`docs/evidence/benchmarks.md`).
 
 /// Asks the CPU to load `slice[index]` soon. Out of range, or on other CPUs, it has no effect.
 #[inline]

@@ -10,7 +10,7 @@ use common::{built_in, closed_loop, op};
 use sim::model::{HostProfile, built_in_host};
 use sim::{Device, Model, PAGE_BYTES};
 
-const DOCS: &str = include_str!("../../../docs/simulator.md");
+const DOCS: &str = include_str!("../../../docs/reference/simulator.md");
 const PUBLISHED: &str = include_str!("fixtures/published.csv");
 /// Superblocks and caches of a quarter: the measurements take seconds.
 const SCALE: &str = "1/4";
@@ -122,7 +122,7 @@ fn simulated(fact: &Fact) -> f64 {
     }
 }
 
-/// The line of the table in `docs/simulator.md`.
+/// The line of the table in `docs/reference/simulator.md`.
 fn line(fact: &Fact, simulated: f64) -> String {
     let text = sim::model::built_in(fact.drive).expect("built in");
     let name = Model::load(fact.drive, text, &[]).expect("valid").name;
@@ -150,7 +150,7 @@ fn models_do_what_is_in_print_and_the_docs_say_how_well() {
             faults.push(format!("{line} not within {}%", fact.within_percent));
         }
         if !DOCS.contains(&line) {
-            faults.push(format!("{line} is not in docs/simulator.md"));
+            faults.push(format!("{line} is not in docs/reference/simulator.md"));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

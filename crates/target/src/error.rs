@@ -17,7 +17,7 @@ pub enum TargetError {
     /// It would be unsafe (exit code 3): a stable machine-readable code and a sentence with the fix.
     #[error("{message}")]
     Refused {
-        /// Stable word, e.g. `mounted`; see `docs/safety.md`.
+        /// Stable word, e.g. `mounted`; see `docs/reference/safety.md`.
         code: &'static str,
         /// The reason and the fix.
         message: String,

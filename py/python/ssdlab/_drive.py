@@ -231,7 +231,7 @@ class Drive:
         return Completions(*self.device.drain())
 
     def telemetry(self) -> dict[str, int]:
-        """Counters since the drive was new, and present levels (docs/formats/run-directory.md)."""
+        """Counters since the drive was new, and present levels (docs/reference/formats/run-directory.md)."""
         return self.device.telemetry()
 
     def record(self, interval_ns: SupportsIndex = 1_000_000_000) -> None:

@@ -1,4 +1,4 @@
-"""A drive model from measured runs (docs/runs/fit.md)."""
+"""A drive model from measured runs (docs/reference/fit.md)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Run:
         self.path: Path = Path(path)
         """The run directory, or its `run.json`."""
         self.record: dict[str, Any] = json.loads(_native.run_json(self.path))
-        """The whole content of `run.json` (docs/formats/run-directory.md)."""
+        """The whole content of `run.json` (docs/reference/formats/run-directory.md)."""
         # A temporary library lives as long as one of its runs.
         self._keep = keep
 
@@ -64,12 +64,12 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """Every figure by its stable name (docs/metrics.md), `None` where it is unknown."""
+        """Every figure by its stable name (docs/reference/metrics.md), `None` where it is unknown."""
         return cast("dict[str, float | None]", self.record["metrics"])
 
     @property
     def marks(self) -> list[dict[str, Any]]:
-        """Reservations about single figures: `metric`, `kind` and `text` (docs/runs/marks.md)."""
+        """Reservations about single figures: `metric`, `kind` and `text` (docs/reference/marks.md)."""
         return cast("list[dict[str, Any]]", self.record.get("marks", []))
 
     def reservations(self, metric: str) -> list[str]:
@@ -305,7 +305,7 @@ def compare(
     seed: int = 0,
     across: Literal["spare", "span", "drive", "firmware", "host"] | None = None,
 ) -> list[Comparison]:
-    """Is B worse than A? Each side is one run or several repetitions (docs/runs/compare.md).
+    """Is B worse than A? Each side is one run or several repetitions (docs/reference/compare.md).
 
     `threshold` is the smallest relative change that counts, e.g. 0.05; without one 3% between
     single runs, and 1% between repeated ones. `across` is the one condition in which A and B

@@ -131,7 +131,7 @@ def run(
     settings: Mapping[str, Value] | None = None,
     **more_settings: Value,
 ) -> Run:
-    """Runs a test on any target, with every guard of the program (docs/safety.md).
+    """Runs a test on any target, with every guard of the program (docs/reference/safety.md).
 
     `erase` names the targets whose content may be lost: the serial of a device, the path of a file. A
     refusal is a `RefusedError`, and nothing has changed then.

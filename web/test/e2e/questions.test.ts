@@ -1,4 +1,4 @@
-// The questions of a newcomer, each answered from the page alone: the table in docs/page.md.
+// The questions of a newcomer, each answered from the page alone: the table in docs/reference/page.md.
 
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
@@ -125,7 +125,7 @@ describe("a newcomer", () => {
   test.each(Object.entries(ANSWERS))("%s", async (_, answer) => answer());
 
   test("the list in the documentation is this one", async () => {
-    const text = await readFile(new URL("../../../docs/page.md", import.meta.url), "utf8");
+    const text = await readFile(new URL("../../../docs/reference/page.md", import.meta.url), "utf8");
     const rows = [...text.matchAll(/^\| ([A-Z][^|]*\?) \|/gm)].map(([, question]) => question);
     expect(rows).toEqual(Object.keys(ANSWERS));
   });

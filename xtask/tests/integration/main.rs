@@ -56,12 +56,13 @@ mod safety {
 }
 
 mod words {
+    mod book;
     mod card;
     mod cluster;
     mod defaults;
     mod limits;
     mod messages;
     mod output;
-    mod readme;
+    mod support;
     mod usage;
 }

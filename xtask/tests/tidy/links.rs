@@ -1,5 +1,7 @@
 //! Rules for what is not Rust: links lead somewhere, and nothing names the machine it was made on.
 
+use std::collections::BTreeSet;
+
 use super::source::{files, kept_files, read, root};
 
 /// The targets of `[text](target)` in a Markdown text.
@@ -8,14 +10,35 @@ fn targets(text: &str) -> Vec<&str> {
 }
 
 fn is_relative(target: &str) -> bool {
-    !target.contains("://") && !target.starts_with("mailto:") && !target.starts_with('#')
+    !target.contains("://") && !target.starts_with("mailto:")
 }
 
-/// Whether the file that a target names stands beside `file`; an anchor within it is not looked
-/// for.
+/// Whether the file that a target names stands beside `file`, and has a heading for the anchor.
 fn leads_somewhere(file: &str, target: &str) -> bool {
-    let path = target.split('#').next().unwrap_or_default();
-    root().join(file).parent().is_some_and(|dir| dir.join(path).exists())
+    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let own = root().join(file);
+    let there = match path {
+        "" => own,
+        path => own.with_file_name(path),
+    };
+    let is_page = there.extension().is_some_and(|ending| ending == "md");
+    let text =
+        if is_page { std::fs::read_to_string(&there).unwrap_or_default() } else { String::new() };
+    there.exists() && (anchor.is_empty() || anchors(&text).any(|own| own == anchor))
+}
+
+/// The anchors of the headings of a page, as GitHub and mdBook make them.
+fn anchors(text: &str) -> impl Iterator<Item = String> {
+    let mut is_block = false;
+    let outside = text.lines().filter(move |line| {
+        is_block ^= line.starts_with("```");
+        !is_block
+    });
+    let headings = outside.filter_map(|line| line.strip_prefix('#'));
+    headings.map(|heading| {
+        let heading = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+        heading.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
+    })
 }
 
 #[test]
@@ -32,8 +55,27 @@ fn links_lead_somewhere() {
     assert!(dead.is_empty(), "links to nothing:\n  {}", dead.join("\n  "));
 }
 
-/// Pages of the past: they name files of their time.
-const PAST: [&str; 2] = ["CHANGELOG.md", "docs/notes/"];
+/// A reader of the book has nothing but docs/.
+#[test]
+fn the_book_has_every_page_and_leads_to_no_other() {
+    let pages: BTreeSet<_> = files("docs", "md").into_iter().collect();
+    let summary = read("docs/SUMMARY.md");
+    let listed = targets(&summary).into_iter().map(|page| format!("docs/{page}"));
+    let mut listed: Vec<_> = listed.chain(["docs/SUMMARY.md".to_owned()]).collect();
+    listed.sort();
+    assert_eq!(listed, pages.iter().cloned().collect::<Vec<_>>());
+    let mut outside = Vec::new();
+    for page in pages {
+        let depth = page.matches('/').count() - 1;
+        let text = read(&page);
+        let leaves = |target: &&str| target.matches("../").count() > depth && is_relative(target);
+        outside.extend(targets(&text).into_iter().filter(leaves).map(|to| format!("{page}: {to}")));
+    }
+    assert!(outside.is_empty(), "links that a book does not have: {outside:?}");
+}
+
+/// The page of the past: it names files of its time.
+const PAST: [&str; 1] = ["CHANGELOG.md"];
 
 /// The words in backticks that begin like a folder of the checkout and are no pattern.
 fn named_paths(text: &str) -> impl Iterator<Item = &str> {
@@ -60,7 +102,11 @@ fn pages_name_files_that_exist() {
 #[test]
 fn targets_are_found() {
     assert_eq!(targets("see [a](b.md) and [c](d/e.md#f), not (g)"), ["b.md", "d/e.md#f"]);
-    assert!(leads_somewhere("README.md", "xtask/src/main.rs#anchor"));
+    assert!(leads_somewhere("README.md", "ARCHITECTURE.md#code-map"));
+    assert!(leads_somewhere("README.md", "#two-commands"));
+    assert!(!leads_somewhere("README.md", "ARCHITECTURE.md#no-such-heading"));
+    let headings = "# `run`, and *more*\n```\n# a comment\n```\n## Two_words";
+    assert_eq!(anchors(headings).collect::<Vec<_>>(), ["run-and-more", "two_words"]);
     assert!(!leads_somewhere("README.md", "no-such-file.md"));
 }
 

@@ -1,8 +1,8 @@
-//! Rules for `docs/simulator/mechanisms.md`: every mechanism names code and tests that exist.
+//! Rules for `docs/reference/mechanisms.md`: every mechanism names code and tests that exist.
 
 use super::source::{files, read, root};
 
-const PAGE: &str = "docs/simulator/mechanisms.md";
+const PAGE: &str = "docs/reference/mechanisms.md";
 
 /// A mechanism with the text behind each of its labels.
 #[derive(Debug, PartialEq)]

@@ -342,10 +342,10 @@ fn print_answer(search: &Search, inspected: &Inspected, answer: &SearchStep) {
     for (way, command) in set_up(span_bytes, block_bytes) {
         data!("    {way}: {command}");
     }
-    data!("  More ways and what undoes them: docs/devices/spare-area.md");
+    data!("  More ways and what undoes them: docs/reference/spare-area.md");
 }
 
-/// Commands that make it permanent; see `docs/devices/spare-area.md`.
+/// Commands that make it permanent; see `docs/reference/spare-area.md`.
 fn set_up(span_bytes: u64, block_bytes: u64) -> [(&'static str, String); 3] {
     let blocks = span_bytes / block_bytes;
     // A GPT keeps its backup at the end of the disk: `parted` counts the last byte of the partition.

@@ -26,7 +26,7 @@ Examples:
   ssdlab lab start --address HOST:6379
   ssdlab lab start --address HOST:6379 --drive bench=file:/srv/bench -- --num-cpus 8";
 
-/// The verbs of a lab of several hosts; `docs/runs/python.md` describes it.
+/// The verbs of a lab of several hosts; `docs/guide/python.md` describes it.
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub enum LabCommand {

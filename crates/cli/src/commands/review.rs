@@ -70,7 +70,7 @@ pub struct ReviewArgs {
     /// Page from this file instead of the built-in one
     #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
     pub web: Option<PathBuf>,
-    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
+    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/reference/page.md)
     #[arg(long, value_name = "FILE", help_heading = heading::WORDS)]
     pub words: Option<PathBuf>,
     /// Without drives of the reference library beside those of the review

@@ -22,7 +22,7 @@ pub fn of_program(program: Command) -> Command {
     };
     let lines = program.get_subcommands().map(line).collect::<Vec<_>>().join("\n");
     program.help_template(format!(
-        "{{about}}\n\nUsage: ssdlab COMMAND [OPTIONS]\n\n{lines}\n\n\
+        "{{about}}\nUsage: ssdlab COMMAND [OPTIONS]\n\n{lines}\n\n\
          `ssdlab COMMAND --help` has options and examples, `ssdlab man DIR` exit codes."
     ))
 }

@@ -3,7 +3,7 @@
 //! A drive with a queue for each processor answers on the processor of the request. One with a
 //! single queue (SATA, most virtual disks) answers on one processor for all requests; a thread on
 //! another processor has to be woken from there for every command. On a virtual disk that took 1.7
-//! times as long and cost 1.7 times the processor time (`docs/engine.md`), depending on where the
+//! times as long and cost 1.7 times the processor time (`docs/reference/engine.md`), depending on where the
 //! system happens to run the thread. So the thread is kept on the processor that gets the
 //! interrupts.
 

@@ -1,5 +1,5 @@
 //! Lines of a power stream: numbers between separators, and a heading that names the columns.
-//! `docs/formats/power-stream.md` describes the format. Nothing in a line is trusted.
+//! `docs/reference/formats/power-stream.md` describes the format. Nothing in a line is trusted.
 
 use super::believable_uw;
 

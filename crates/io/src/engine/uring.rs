@@ -41,7 +41,7 @@ use probe::{Probe, check_polling, has_discard_command};
 use setup::build_ring;
 
 /// Commands that may wait in user space for each other. On a virtual disk at a queue depth of 32 whole batches
-/// cost a quarter of the IOPS, pieces as long as all before them 2%, and pieces of two none (`docs/benchmarks.md`).
+/// cost a quarter of the IOPS, pieces as long as all before them 2%, and pieces of two none (`docs/evidence/benchmarks.md`).
 const PIECE_OPS: usize = 2;
 
 /// One command slot; its index is the tag.

@@ -195,7 +195,7 @@ impl FromStr for NamedFormat {
         if format.needs_columns() {
             return Err(TraceError::Usage(
                 "csv needs its columns, in their order, such as csv:time=us,op,offset=sectors,length=bytes (`-` for a \
-                 column that is not wanted; docs/formats/trace.md)"
+                 column that is not wanted; docs/reference/formats/trace.md)"
                     .to_owned(),
             ));
         }

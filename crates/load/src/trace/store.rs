@@ -1,4 +1,4 @@
-//! ssdlab's own trace file: columns in Parquet, row group by row group. `docs/formats/trace.md`
+//! ssdlab's own trace file: columns in Parquet, row group by row group. `docs/reference/formats/trace.md`
 //! describes every byte of the layout.
 
 mod reader;

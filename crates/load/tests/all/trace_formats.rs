@@ -337,7 +337,7 @@ fn binary_and_text_of_a_block_trace_give_the_same_records() {
     assert_eq!(binary.last().map(|record| record.queue_depth), Some(1), "all but the last ended");
 }
 
-/// The fixture rewritten as version 8, in the other byte order. Recorded by docs/traces/record.bt
+/// The fixture rewritten as version 8, in the other byte order. Recorded by docs/reference/record.bt
 /// during the replay of these 60 I/Os; the program that opened the device read ahead.
 #[test]
 fn events_of_bpftrace_are_read_as_those_of_blkparse() {

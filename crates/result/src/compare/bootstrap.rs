@@ -8,13 +8,16 @@
 use base::Rng;
 use schemars::JsonSchema;
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::stats::student;
 
 /// Number of resamples.
 const RESAMPLES: usize = 2_000;
 
 /// Share of the resamples beyond each end, before the ends are moved.
 const TAIL: f64 = 0.05;
+/// The value of the normal distribution with this share beyond it.
+const NORMAL_AT_TAIL: f64 = 1.644_853_626_951_472_7;
 
 /// The values that the noise leaves possible.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema, PartialEq)]
@@ -40,13 +43,7 @@ pub fn mean(values: &[f64], chance: f64, seed: u64) -> Option<Interval> {
     }
     let mut rng = Rng::new(seed);
     let means: Vec<f64> = (0..RESAMPLES).map(|_| resampled_mean(values, &mut rng)).collect();
-    Some(stretched(
-        means,
-        plain_mean(values),
-        (values.len() - 1) as f64,
-        values.len() as f64,
-        chance,
-    ))
+    Some(stretched(means, plain_mean(values), values.len() - 1, values.len() as f64, chance))
 }
 
 /// The interval of mean `b` less mean `a`; `chance` is the probability of a difference beyond each
@@ -58,9 +55,9 @@ pub fn difference_of_means(a: &[f64], b: &[f64], chance: f64, seed: u64) -> Opti
     let mut rng = Rng::new(seed);
     let difference = |rng: &mut Rng| resampled_mean(b, rng) - resampled_mean(a, rng);
     let differences: Vec<f64> = (0..RESAMPLES).map(|_| difference(&mut rng)).collect();
-    let runs = (a.len() + b.len()) as f64;
+    let runs = a.len() + b.len();
     let observed = plain_mean(b) - plain_mean(a);
-    Some(stretched(differences, observed, runs - 2.0, runs / 2.0, chance))
+    Some(stretched(differences, observed, runs - 2, runs as f64 / 2.0, chance))
 }
 
 /// The quantiles of the resamples, moved away from the observed value for `freedom` degrees of
@@ -68,16 +65,13 @@ pub fn difference_of_means(a: &[f64], b: &[f64], chance: f64, seed: u64) -> Opti
 fn stretched(
     mut resamples: Vec<f64>,
     observed: f64,
-    freedom: f64,
+    freedom: usize,
     runs: f64,
     chance: f64,
 ) -> Interval {
     resamples.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| resamples[((RESAMPLES - 1) as f64 * share).round() as usize];
-    let normal = Normal::standard().inverse_cdf(1.0 - TAIL);
-    let student =
-        StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - chance));
-    let factor = student / normal * (runs / (runs - 1.0)).sqrt();
+    let factor = student::beyond(chance, freedom) / NORMAL_AT_TAIL * (runs / (runs - 1.0)).sqrt();
     let moved = |end: f64| if end == observed { end } else { observed + factor * (end - observed) };
     Interval { low: moved(at(TAIL)), high: moved(at(1.0 - TAIL)) }
 }

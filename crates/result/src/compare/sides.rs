@@ -103,7 +103,7 @@ pub enum NothingInCommon {
     },
     /// No figure is in all runs.
     #[error(
-        "{}; `ssdlab show RUN --format json` has the figures of a run, and docs/metrics.md all of them",
+        "{}; `ssdlab show RUN --format json` has the figures of a run, and docs/reference/metrics.md all of them",
         no_figures(metrics, near)
     )]
     Figures {

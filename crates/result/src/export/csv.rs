@@ -5,7 +5,7 @@ use crate::rows::SecondRow;
 use crate::store::RunDir;
 use crate::store::columns::SERIES;
 
-/// Rows of all phases with the columns of `series.parquet` (`docs/formats/run-directory.md`):
+/// Rows of all phases with the columns of `series.parquet` (`docs/reference/formats/run-directory.md`):
 /// integers in ns and bytes, empty where a row has no value. A column without any value is left
 /// away.
 ///

@@ -14,6 +14,7 @@ use super::ExportError;
 use crate::rows::{PhaseRows, SecondRow};
 use crate::schema::{Load, Mark, Phase, Run};
 use crate::stats::latency::Latencies;
+use crate::stats::summary::Summary;
 use crate::store::RunDir;
 
 /// Commands that read or write anything, in the order of fio.
@@ -228,9 +229,11 @@ fn direction(kind: OpKind, phase: &Phase, rows: &PhaseRows) -> Direction {
     let rates = |of: fn(&SecondRow) -> [u64; 4]| {
         let rate =
             |row: &SecondRow| of(row)[kind.index()] as f64 * 1e9 / row.duration_ns.max(1) as f64;
-        Samples::of(&seconds.iter().map(rate).collect::<Vec<_>>())
+        Summary::of(&seconds.iter().map(rate).collect::<Vec<_>>())
     };
-    let (iops, rate) = (rates(|row| row.ios), rates(|row| row.bytes));
+    let Some((iops, rate)) = rates(|row| row.ios).zip(rates(|row| row.bytes)) else {
+        return Direction::default();
+    };
     let kib = |bytes: f64| bytes / 1024.0;
     let latency = latency(kind, rows);
     Direction {
@@ -247,32 +250,14 @@ fn direction(kind: OpKind, phase: &Phase, rows: &PhaseRows) -> Direction {
         bw_max: kib(rate.max) as u64,
         bw_agg: 100.0,
         bw_mean: kib(rate.mean),
-        bw_dev: kib(rate.deviation),
+        bw_dev: kib(rate.stddev.unwrap_or_default()),
         bw_samples: rate.count,
         iops_min: iops.min as u64,
         iops_max: iops.max as u64,
         iops_mean: iops.mean,
-        iops_stddev: iops.deviation,
+        iops_stddev: iops.stddev.unwrap_or_default(),
         iops_samples: iops.count,
         ..Direction::default()
-    }
-}
-
-/// Rates of the seconds.
-struct Samples {
-    count: usize,
-    min: f64,
-    max: f64,
-    mean: f64,
-    deviation: f64,
-}
-
-impl Samples {
-    fn of(values: &[f64]) -> Self {
-        use statrs::statistics::Statistics;
-        let deviation = if values.len() > 1 { values.std_dev() } else { 0.0 };
-        let (min, max, mean) = (values.min(), values.max(), values.mean());
-        Self { count: values.len(), min, max, mean, deviation }
     }
 }
 

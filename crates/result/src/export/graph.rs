@@ -1,21 +1,19 @@
 //! The graph of a run: IOPS of every second of the load, or the rates of a pass over the address
 //! space.
 
-use std::sync::Once;
+mod letters;
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::coord::{Shift, types::RangedCoordf64};
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 
+use self::letters::LetteredPixels;
 use super::ExportError;
 use crate::report::view;
 use crate::schema::MarkKind;
 use crate::stats::words::count;
 use crate::store::RunDir;
 
-/// Letters of the graph: the printable part of ASCII of DejaVu Sans.
-const FONT: &[u8] = include_bytes!("../../assets/dejavu-sans-ascii.ttf");
 const SIZE: (u32, u32) = (1200, 640);
 const DARK: RGBColor = RGBColor(0x1b, 0x1f, 0x24);
 const GREY: RGBColor = RGBColor(0x5c, 0x66, 0x70);
@@ -49,7 +47,7 @@ pub fn svg(dir: &RunDir) -> Result<String, ExportError> {
 pub fn png(dir: &RunDir) -> Result<Vec<u8>, ExportError> {
     let graph = Graph::of(dir)?;
     let mut pixels = vec![0; SIZE.0 as usize * SIZE.1 as usize * 3];
-    graph.draw(BitMapBackend::with_buffer(&mut pixels, SIZE))?;
+    graph.draw(LetteredPixels::new(&mut pixels, SIZE)?)?;
     let mut file = Vec::new();
     let mut encoder = ::png::Encoder::new(&mut file, SIZE.0, SIZE.1);
     encoder.set_color(::png::ColorType::Rgb);
@@ -101,7 +99,6 @@ impl Graph {
     }
 
     fn draw<B: DrawingBackend>(&self, backend: B) -> Result<(), ExportError> {
-        register();
         let area = backend.into_drawing_area();
         area.fill(&WHITE).map_err(ExportError::format)?;
         let area = self.headings(&area)?;
@@ -141,7 +138,7 @@ impl Graph {
         Y::CoordDescType: ValueFormatter<f64>,
     {
         let mut builder = ChartBuilder::on(area);
-        builder.margin(16).x_label_area_size(44).y_label_area_size(96);
+        builder.margin(16).margin_right(32).x_label_area_size(44).y_label_area_size(96);
         let chart = builder.build_cartesian_2d(0.0..x_max, y);
         let mut chart: ChartContext<'_, B, Cartesian2d<RangedCoordf64, _>> =
             chart.map_err(ExportError::format)?;
@@ -157,16 +154,7 @@ impl Graph {
     }
 }
 
-/// Text with a `?` for each letter that the font does not have.
+/// Text with a `?` for each letter that [`letters`] does not have.
 fn drawable(text: &str) -> String {
     text.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' }).collect()
-}
-
-/// Makes the font known, once.
-fn register() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let known = register_font("sans-serif", FontStyle::Normal, FONT);
-        debug_assert!(known.is_ok(), "the font is sound");
-    });
 }

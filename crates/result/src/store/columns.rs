@@ -1,7 +1,7 @@
 //! The columns of both Parquet files, each with its conversion from and to a row. The order here is
 //! the order in the files and in the checksums, so a new column may stand anywhere and none may
 //! move. The telemetry columns are the table in [`base::telemetry`].
-//! `docs/formats/run-directory.md` has the meaning of each column.
+//! `docs/reference/formats/run-directory.md` has the meaning of each column.
 
 use std::sync::LazyLock;
 
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_description_of_the_format_lists_the_telemetry_columns() {
-        let text = include_str!("../../../../docs/formats/run-directory.md");
+        let text = include_str!("../../../../docs/reference/formats/run-directory.md");
         let from = text.find("| `host_pages`").expect("the first one");
         let described: Vec<_> = text[from..].lines().take_while(|line| !line.is_empty()).collect();
         assert_eq!(described.len(), TelemetryRow::COLUMNS.len());

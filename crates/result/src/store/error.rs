@@ -129,7 +129,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A column is missing or has another content than documented.
-    #[error("column `{column}` in {}: {reason}; docs/formats/run-directory.md lists the columns", path.display())]
+    #[error("column `{column}` in {}: {reason}; docs/reference/formats/run-directory.md lists the columns", path.display())]
     Column {
         /// The file.
         path: PathBuf,

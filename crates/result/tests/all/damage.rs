@@ -180,7 +180,7 @@ fn the_damaged_file_is_named_with_the_phase() {
     read_all(&dir).unwrap();
 }
 
-/// Computed independently, by the description in `docs/formats/run-directory.md`.
+/// Computed independently, by the description in `docs/reference/formats/run-directory.md`.
 #[test]
 fn checksums_are_those_of_the_description() {
     let library = tempfile::tempdir().unwrap();

@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(first, Promises { header, has_checksums: false, ..read });
     }
 
-    /// The example of `docs/formats/journal.md`, written out, so that the format cannot change
+    /// The example of `docs/reference/formats/journal.md`, written out, so that the format cannot change
     /// unnoticed.
     #[test]
     fn the_bytes_are_those_of_the_description() {

@@ -12,7 +12,7 @@
 //! }
 //! ```
 //!
-//! Overrides, messages about unknown keys and the table in `docs/formats/drive-model.md` come from [`Field::list`],
+//! Overrides, messages about unknown keys and the table in `docs/reference/formats/drive-model.md` come from [`Field::list`],
 //! refusals of values outside `[least, most]` from [`Field::check`]. Rules between keys stand in code, beside the
 //! section that they belong to.
 

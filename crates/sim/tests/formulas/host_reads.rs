@@ -6,7 +6,7 @@ use base::OpKind;
 
 use crate::common::{op, spread, watched_loop, worn_in, writes_and_waf};
 
-const DOCS: &str = include_str!("../../../../docs/simulator/mechanisms.md");
+const DOCS: &str = include_str!("../../../../docs/reference/mechanisms.md");
 
 const DRIVE: [(&str, &str); 2] = [("nand.blocks_per_plane", "640"), ("gc.pacing", "token")];
 const SUSPEND: [(&str, &str); 3] = [
@@ -99,7 +99,7 @@ fn reads_in_turn_wait_for_cleaning_at_the_same_waf_and_the_docs_say_how_long() {
     let missing: Vec<&String> = rows.iter().filter(|row| !DOCS.contains(*row)).collect();
     assert!(
         missing.is_empty(),
-        "the table in docs/simulator/mechanisms.md becomes:\n{}",
+        "the table in docs/reference/mechanisms.md becomes:\n{}",
         rows.join("\n")
     );
 }

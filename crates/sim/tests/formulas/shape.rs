@@ -1,5 +1,5 @@
 //! Is the shape right? Write amplification, pacing and throughput compared with formulas. Theory
-//! and sources: `docs/simulator.md`.
+//! and sources: `docs/reference/simulator.md`.
 
 use base::{Completion, Nanos, OpKind, Rng, TelemetryRow};
 use sim::Device;

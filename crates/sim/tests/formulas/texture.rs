@@ -7,7 +7,7 @@ use base::OpKind;
 
 use crate::common::{op, spread, watched_loop, worn_in, writes_and_waf};
 
-const DOCS: &str = include_str!("../../../../docs/simulator/mechanisms.md");
+const DOCS: &str = include_str!("../../../../docs/reference/mechanisms.md");
 
 const DRIVE: [(&str, &str); 6] = [
     ("capacity_gb", "2"),
@@ -129,7 +129,7 @@ fn every_evenness_can_be_had_and_the_docs_say_at_which_latency() {
     let missing: Vec<&String> = rows.iter().filter(|row| !DOCS.contains(*row)).collect();
     assert!(
         missing.is_empty(),
-        "the table in docs/simulator/mechanisms.md becomes:\n{}",
+        "the table in docs/reference/mechanisms.md becomes:\n{}",
         rows.join("\n")
     );
 }

@@ -3,7 +3,7 @@
 //!
 //! Uniform random writes to the mapping alone (`common::untimed`), at one of the over-provisionings unless all
 //! cases are asked for. Formulas and their sources:
-//! `docs/simulator.md`.
+//! `docs/reference/simulator.md`.
 
 use sim::ftl::gc::VictimPolicy;
 

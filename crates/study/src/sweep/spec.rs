@@ -124,7 +124,7 @@ impl Spec {
         let mut wanted = self.metrics.iter().chain(&self.goal);
         if let Some(unknown) = wanted.find(|name| result::metrics::find(name).is_none()) {
             return Err(usage(format!(
-                "there is no metric `{unknown}`; docs/metrics.md lists all of them"
+                "there is no metric `{unknown}`; docs/reference/metrics.md lists all of them"
             )));
         }
         for (name, axis) in &self.vary {

@@ -66,7 +66,7 @@ def sweep(
     batch: int | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Carries out a sweep (docs/runs/sweep.md), or the rest of it, and writes one table.
+    """Carries out a sweep (docs/reference/sweep.md), or the rest of it, and writes one table.
 
     `spec` is the path of a TOML file, its text, or the same as a mapping. `output` is a directory, a URI such
     as `s3://bucket/path`, or a path in `filesystem`, a file system of pyarrow. `executor` chooses the place of

@@ -84,7 +84,7 @@ pub fn print(test: Test) -> anyhow::Result<()> {
     );
     let rows = phases.into_iter().map(|(name, what)| vec![format!("  {name}"), what]);
     table::print(&rows.collect::<Vec<_>>());
-    data!("Metrics (docs/metrics.md):");
+    data!("Metrics (docs/reference/metrics.md):");
     let rows = metrics.iter().map(|metric| row(metric));
     table::print(&rows.collect::<Vec<_>>());
     Ok(())
@@ -134,18 +134,20 @@ fn able(kind: TargetKind, identity: Identity, limits: Limits) -> (Identity, Limi
 /// The page on a test.
 fn docs(test: Test) -> &'static str {
     match (test.definition().chapter, test.name()) {
-        (_, "waf" | "streams") => "docs/suite.md#write-amplification",
+        (_, "waf" | "streams") => "docs/reference/suite.md#write-amplification",
         (_, "sustained" | "fill-level" | "mixed-sizes") => {
-            "docs/suite.md#sustained-writes-fill-levels-mixed-sizes"
+            "docs/reference/suite.md#sustained-writes-fill-levels-mixed-sizes"
         }
-        (_, "load-latency" | "matrix" | "neighbours") => "docs/suite.md#latency-at-a-rate",
-        (_, "trim") => "docs/suite.md#verdicts-and-exit-codes",
-        (_, "retention") => "docs/suite.md#old-data",
-        (_, "workload") => "docs/workloads.md",
-        (Chapter::Energy, _) => "docs/power.md",
-        (Chapter::StorageBench, _) => "docs/traces.md",
-        (Chapter::Pts, _) => "docs/suite.md#pts",
-        _ => "docs/suite.md",
+        (_, "load-latency" | "matrix" | "neighbours") => {
+            "docs/reference/suite.md#latency-at-a-rate"
+        }
+        (_, "trim") => "docs/reference/suite.md#verdicts-and-exit-codes",
+        (_, "retention") => "docs/reference/suite.md#old-data",
+        (_, "workload") => "docs/reference/workloads.md",
+        (Chapter::Energy, _) => "docs/reference/power.md",
+        (Chapter::StorageBench, _) => "docs/reference/traces.md",
+        (Chapter::Pts, _) => "docs/reference/suite.md#pts",
+        _ => "docs/reference/suite.md",
     }
 }
 

@@ -89,7 +89,7 @@ pub struct ExposeArgs {
     #[arg(long, conflicts_with = "library", help_heading = heading::OUTPUT)]
     pub no_run: bool,
     /// Keep single requests, one row each, in ios.parquet of the run directory: `all`, a random share such as `1%`, or
-    /// `slowest:100`, the slowest 100 of each second of the drive (see docs/formats/ios.md)
+    /// `slowest:100`, the slowest 100 of each second of the drive (see docs/reference/formats/ios.md)
     #[arg(long, value_name = "REQUESTS", value_parser = parse_ios, conflicts_with = "no_run")]
     pub ios: Option<IosChoice>,
     /// Output on stdout

@@ -26,7 +26,7 @@ Examples:
   ssdlab sim fit desk-full desk-spare --hold-out desk-trim --base my-drive.toml
   ssdlab sim fit latest --base intel-ssd-730-480gb --scale 1/64 --format json";
 
-/// Arguments of `sim fit`; `docs/runs/fit.md` describes the method.
+/// Arguments of `sim fit`; `docs/reference/fit.md` describes the method.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
 pub struct FitArgs {

@@ -23,7 +23,7 @@ Examples:
   ssdlab sim sweep spare.toml -o spare --jobs 4
   ssdlab sim sweep spare.toml -o spare --quiet --format json
 
-docs/runs/sweep.md describes the file";
+docs/reference/sweep.md describes the file";
 
 /// Arguments of `sim sweep`.
 #[derive(Debug, ClapArgs)]

@@ -53,7 +53,7 @@ fn help_of_from() -> String {
     let names: Vec<_> = formats.map(TraceFormat::name).collect();
     format!(
         "Format of the trace, where it should not be found out: {}; or the columns of a CSV file in their order, e.g. \
-         `csv:time=us,-,op,offset=sectors,length=bytes,volume` (docs/formats/trace.md)",
+         `csv:time=us,-,op,offset=sectors,length=bytes,volume` (docs/reference/formats/trace.md)",
         names.join(", ")
     )
 }

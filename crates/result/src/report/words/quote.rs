@@ -121,7 +121,7 @@ fn missing(metric: &str, having: &[&RunView]) -> String {
     if find(metric).is_some() {
         return "no run on the page has this figure".to_owned();
     }
-    format!("no figure is called `{}`; docs/metrics.md lists them", shortened(metric))
+    format!("no figure is called `{}`; docs/reference/metrics.md lists them", shortened(metric))
 }
 
 /// Runs as a quote would name them.

@@ -116,7 +116,7 @@ fn no_meter(site: &Site<'_>) -> TargetError {
         format!("the model of {name} has no section [power], so nobody knows what it draws")
     } else {
         format!(
-            "nothing tells what {name} draws: give --meter hwmon:NAME or --meter stream:PATH (docs/power.md)"
+            "nothing tells what {name} draws: give --meter hwmon:NAME or --meter stream:PATH (docs/reference/power.md)"
         )
     })
 }

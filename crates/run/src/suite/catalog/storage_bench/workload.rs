@@ -1,7 +1,7 @@
 //! A workload of one's own: the jobs of a workload file, or one that comes with ssdlab.
 //!
 //! Method: purge; fill the part that the jobs use, so that every read finds data; the jobs, at the same time or
-//! in their order (docs/workloads.md). Interpretation: each job has its rates and latencies, and `all` is the sum. A
+//! in their order (docs/reference/workloads.md). Interpretation: each job has its rates and latencies, and `all` is the sum. A
 //! job that ends earlier than the others has the rates of its own time, so they do not add up to those of the sum.
 
 use base::text::close_to;
