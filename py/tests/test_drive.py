@@ -118,9 +118,9 @@ def test_words_and_codes_of_kinds_are_the_same() -> None:
 
 
 def test_values_of_numpy_make_the_same_drive() -> None:
-    plain = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256", seed=3, gc__free_low=4)
+    plain = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256", seed=3, gc__candidates=4)
     given = ssdlab.Drive(
-        "samsung-840-pro-256gb", scale=Fraction(1, 256), seed=np.uint64(3), gc__free_low=np.int32(4)
+        "samsung-840-pro-256gb", scale=Fraction(1, 256), seed=np.uint64(3), gc__candidates=np.int32(4)
     )
     assert given.target == plain.target
 

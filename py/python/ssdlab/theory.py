@@ -4,7 +4,7 @@
 with the same rate unless shares say otherwise. The tests of the simulator hold it to these within 0.5%.
 
 >>> round(fifo(1.28), 2), round(greedy(1.28, 64), 2), round(d_choices(1.28, 64, 10), 2)
-(2.48, 2.41, 2.47)
+(2.48, 2.4, 2.47)
 """
 
 from __future__ import annotations
