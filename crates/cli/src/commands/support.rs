@@ -254,9 +254,9 @@ mod tests {
         });
         names.learn_files(&request);
         names.replace(&mut request);
-        assert_eq!(request["target"], "sim:path-1?scale=1/64&gc.policy=greedy");
+        assert_eq!(request["meter"], "stream:path-1");
         assert_eq!(request["settings"][0]["value"], "path-2");
-        assert_eq!(request["meter"], "stream:path-3");
+        assert_eq!(request["target"], "sim:path-3?scale=1/64&gc.policy=greedy");
         assert_eq!(request["spare"], "25%");
     }
 }
