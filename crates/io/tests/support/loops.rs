@@ -89,7 +89,7 @@ fn try_to(program: &str, argument: &str) -> bool {
 pub struct LoopDevice {
     pub node: PathBuf,
     pub image: PathBuf,
-    _attached: Attached,
+    _attached: Attachment,
     _dir: tempfile::TempDir,
 }
 
@@ -125,9 +125,9 @@ impl LoopDevice {
 
 /// The node of a loop device; detached on drop.
 #[derive(Debug)]
-pub struct Attached(PathBuf);
+pub struct Attachment(PathBuf);
 
-impl Deref for Attached {
+impl Deref for Attachment {
     type Target = Path;
 
     fn deref(&self) -> &Path {
@@ -135,13 +135,13 @@ impl Deref for Attached {
     }
 }
 
-impl AsRef<Path> for Attached {
+impl AsRef<Path> for Attachment {
     fn as_ref(&self) -> &Path {
         &self.0
     }
 }
 
-impl Attached {
+impl Attachment {
     /// The file below, or `None` if it is detached.
     fn backing(&self) -> Option<String> {
         let name = self.0.file_name()?;
@@ -149,7 +149,7 @@ impl Attached {
     }
 }
 
-impl Drop for Attached {
+impl Drop for Attachment {
     /// The kernel detaches a device when its last user closes it, and another test that looks at all devices is one.
     fn drop(&mut self) {
         let Some(backing) = self.backing() else { return };
@@ -164,9 +164,9 @@ impl Drop for Attached {
 }
 
 /// Other tests search for a free device at the same time: `--show` reports the one of this test.
-pub fn attach(backing: &Path, arguments: &[&str]) -> Attached {
+pub fn attach(backing: &Path, arguments: &[&str]) -> Attachment {
     let backing = backing.to_str().expect("paths of tests are ASCII");
-    Attached(must("losetup", &[arguments, &["--find", "--show", backing]].concat()).into())
+    Attachment(must("losetup", &[arguments, &["--find", "--show", backing]].concat()).into())
 }
 
 /// Runs a command on drop, also after a failure: `umount X`, `swapoff X`.
