@@ -62,8 +62,10 @@ fn a_default_that_cannot_be_used_ends_every_command_but_help() {
     assert!(answer.stderr.contains("typed in each call"), "{answer:#?}");
 }
 
-/// A script that completes the last of the words as each shell does.
-const SHELLS: [(&str, fn(&[&str]) -> String); 3] = [
+/// The script that completes the last of these words.
+type Completion = fn(&[&str]) -> String;
+
+const SHELLS: [(&str, Completion); 3] = [
     ("bash", |words| {
         let (last, words) = (words.len(), words.join(" "));
         format!(
