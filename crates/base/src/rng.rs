@@ -73,6 +73,17 @@ impl Rng {
     pub fn chance(&mut self, numerator: u64, denominator: u64) -> bool {
         self.below(denominator) < numerator
     }
+
+    /// A number with this mean, exponential but for straight lines: each time that its probability halves it is larger
+    /// by two thirds of the mean.
+    #[inline]
+    pub fn exponential(&mut self, mean: u64) -> u64 {
+        let bits = self.next_u64();
+        let halvings = bits.leading_zeros();
+        let rest = bits.checked_shl(halvings + 1).unwrap_or(0);
+        let third = u128::from(mean) * (u128::from(halvings) << 64 | u128::from(rest)) / 3;
+        (third >> 63) as u64
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +122,24 @@ mod tests {
         assert_eq!(first, Rng::split(7, "addresses").next_u64());
         assert_ne!(first, Rng::split(7, "gc").next_u64());
         assert_ne!(first, Rng::split(8, "addresses").next_u64());
+    }
+
+    #[test]
+    fn an_exponential_number_has_its_mean_and_rises_by_two_thirds_of_it_per_halving() {
+        const DRAWS: usize = 1 << 20;
+        let mut rng = Rng::new(5);
+        let mut drawn: Vec<u64> = (0..DRAWS).map(|_| rng.exponential(3_000)).collect();
+        drawn.sort_unstable();
+        let mean = drawn.iter().sum::<u64>() / DRAWS as u64;
+        // Four deviations of the mean of so many: 4 x 3,000 / 2^10.
+        assert!(mean.abs_diff(3_000) < 12, "{mean}");
+        for halvings in 1..10 {
+            let above = DRAWS >> halvings;
+            let quantile = drawn[DRAWS - above];
+            // Four deviations of the share, each worth 2,000 / (share x ln 2).
+            let slack = 4 * 2_900 / above.isqrt() as u64;
+            assert!(quantile.abs_diff(halvings * 2_000) <= slack, "{halvings}: {quantile}");
+        }
     }
 
     #[test]

@@ -253,7 +253,7 @@ impl<P: Probe> Device<P> {
         }
         match &mut self.transit {
             None => self.take_up(op.tag, command.kind, command.bytes),
-            Some(transit) => transit.submit(op.tag, now_ns),
+            Some(transit) => transit.submit(op.tag, command.kind, command.bytes, now_ns),
         }
     }
 

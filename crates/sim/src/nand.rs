@@ -60,6 +60,8 @@ enum Phase {
     Array,
     /// A program or erase is suspended for reads.
     Suspending,
+    /// A suspended operation waits for further reads.
+    Holding,
 }
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -106,7 +108,7 @@ impl Nand {
                 others: Ring::with_capacity(QUEUE_OPS),
             })
             .collect();
-        let overlap = Overlap::new(geometry.dies, features.suspend, features.cache_program);
+        let overlap = Overlap::new(geometry.dies, features.suspend, features.cache_program, seed);
         Self {
             unit_pages: geometry.unit_pages,
             page_transfers: geometry.host_pages(),
@@ -224,10 +226,17 @@ impl Nand {
 
     /// Ends an operation; false if it was only suspended.
     fn end(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
-        if self.dies[die as usize].phase == Phase::Suspending {
-            self.suspended(die, now_ns);
-            return false;
+        match self.dies[die as usize].phase {
+            Phase::Suspending => self.suspended(die, now_ns),
+            Phase::Holding => self.resume(die, now_ns),
+            Phase::Rest | Phase::Array => return self.ended(die, job, now_ns),
         }
+        false
+    }
+
+    /// Handles the end of an operation; true.
+    #[inline(always)]
+    fn ended(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
         self.arrays.note_end(job, now_ns);
         if self.overlap.is_some() {
             self.start_next_overlapped(die, now_ns);
@@ -322,7 +331,13 @@ impl Nand {
         if self.dies[die as usize].phase == Phase::Rest {
             return self.start_next_overlapped(die, now_ns);
         }
-        self.suspend_for_reads(die, now_ns);
+        if self.dies[die as usize].phase == Phase::Holding {
+            if !self.dies[die as usize].host_reads.is_empty() {
+                self.start_next_overlapped(die, now_ns);
+            }
+        } else {
+            self.suspend_for_reads(die, now_ns);
+        }
         self.load_next(die, now_ns);
     }
 
@@ -332,8 +347,10 @@ impl Nand {
         let waiting = self.dies[die as usize].host_reads.len();
         let next = if overlap.dies[die as usize].suspended.is_none() {
             self.next_job(die)
-        } else if overlap.takes_read(die, waiting) {
+        } else if overlap.takes_read(die, waiting, now_ns) {
             self.next_host_read(die)
+        } else if let Some(end_ns) = overlap.hold_end_ns(die, now_ns) {
+            return self.hold(die, end_ns);
         } else {
             return self.resume(die, now_ns);
         };
@@ -359,19 +376,35 @@ impl Nand {
         let job = state.current;
         let side = &mut overlap.dies[die as usize];
         let cut_ns = now_ns.max(side.array_start_ns);
+        let end_ns = side.end_ns;
         if state.host_reads.is_empty()
             || !self.read_rank.may_suspend(job)
             || side.suspensions >= limits.per_operation_max
-            || cut_ns + limits.suspend_ns >= side.end_ns
+            || cut_ns + limits.suspend_ns >= end_ns
         {
             return;
         }
+        let suspend_ns = overlap.suspend_ns(limits);
+        if cut_ns + suspend_ns >= end_ns {
+            return;
+        }
+        let side = &mut overlap.dies[die as usize];
         side.suspensions += 1;
-        side.suspended = Some(Suspension { job, left_ns: side.end_ns - cut_ns, reads_left: 0 });
+        side.suspended =
+            Some(Suspension { job, left_ns: end_ns - cut_ns, reads_left: 0, held_until_ns: 0 });
         state.phase = Phase::Suspending;
         // The operation itself was counted as busy when it began.
-        self.die_busy_ns += limits.suspend_ns;
-        self.events.set(die, cut_ns + limits.suspend_ns);
+        self.die_busy_ns += suspend_ns;
+        self.events.set(die, cut_ns + suspend_ns);
+    }
+
+    /// A suspended operation waits for further reads until this moment.
+    fn hold(&mut self, die: u32, end_ns: u64) {
+        let suspended = self.overlap.as_ref().and_then(|overlap| overlap.suspended_job(die));
+        let state = &mut self.dies[die as usize];
+        state.phase = Phase::Holding;
+        state.current = suspended.unwrap_or(state.current);
+        self.events.set(die, end_ns);
     }
 
     /// The die can read now: the batch consists of the waiting reads.

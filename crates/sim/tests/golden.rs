@@ -57,6 +57,10 @@ fn lives() -> Vec<Life> {
         small("token", &[("gc.pacing", "token")]),
         small("rate", &[("gc.pacing", "rate"), ("gc.rate_iops", "3000")]),
         small("bursts", &[("gc.quantum_bytes", "4_000_000"), ("gc.duty_percent", "80")]),
+        small(
+            "bursts-follow-debt",
+            &[("gc.quantum_bytes", "4_000_000"), ("gc.burst_waiting_writes", "8")],
+        ),
         small("fifo", &[("gc.policy", "fifo")]),
         small("d-choices", &[("gc.policy", "d-choices")]),
         small("windowed-greedy", &[("gc.policy", "windowed-greedy")]),
@@ -240,8 +244,19 @@ fn reads() -> Vec<Life> {
 }
 
 /// Age, heat and placement handles.
-fn conditions() -> [Life; 3] {
+fn conditions() -> [Life; 4] {
     [
+        small(
+            "suspend-spread",
+            &[
+                ("nand.suspend.suspend_ns", "20_000"),
+                ("nand.suspend.tail_ns", "15_000"),
+                ("nand.suspend.hold_ns", "200_000"),
+                ("nand.suspend.resume_ns", "30_000"),
+                ("nand.suspend.per_operation_max", "3"),
+                ("controller.latency_tail_ns", "2_000"),
+            ],
+        ),
         small(
             "aged",
             &[

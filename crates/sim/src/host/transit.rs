@@ -145,8 +145,8 @@ impl Transit {
 
     /// The program issues a command.
     #[inline]
-    pub fn submit(&mut self, tag: u32, now_ns: u64) {
-        let from_ns = self.way.submit(now_ns);
+    pub fn submit(&mut self, tag: u32, kind: OpKind, bytes: u32, now_ns: u64) {
+        let from_ns = self.way.submit(kind, bytes, now_ns);
         if self.places == 0 {
             self.free_places(now_ns);
         }

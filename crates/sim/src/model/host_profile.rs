@@ -1,10 +1,12 @@
 //! Host profiles: TOML files with a source for every value, like drive models.
 
+use std::num::NonZero;
+
 use base::text::{shortened, shortened_words};
 use serde::Deserialize;
 use toml::Table;
 
-use super::schema::HOUR_NS;
+use super::schema::{HOUR_NS, TB_PER_S};
 use super::{ModelError, Sourced, toml_file};
 use crate::host::system::HostSystem;
 
@@ -22,17 +24,20 @@ pub struct HostProfile {
     pub complete_ns: Sourced<u64>,
     /// Most outstanding commands in the operating system.
     pub queue_depth: Sourced<u32>,
+    /// Rate at which the program makes the data of a write beyond its first 4 KiB, or `None` if that takes no time.
+    pub data_bytes_per_s: Option<Sourced<u64>>,
 }
 
 /// The word for no host: commands reach the drive at once.
 pub const NO_HOST: &str = "none";
 
 /// The host profiles in ssdlab: name and text.
-pub const HOSTS: [(&str, &str); 4] = [
+pub const HOSTS: [(&str, &str); 5] = [
     ("sata-2012", include_str!("../../../../hosts/sata-2012.toml")),
     ("sata-2012-file", include_str!("../../../../hosts/sata-2012-file.toml")),
     ("sata-hba-2020", include_str!("../../../../hosts/sata-hba-2020.toml")),
     ("nvme-2024", include_str!("../../../../hosts/nvme-2024.toml")),
+    ("nvme-2024-checksums", include_str!("../../../../hosts/nvme-2024-checksums.toml")),
 ];
 
 /// The text of a built-in profile, or `None` if there is none of this name.
@@ -63,11 +68,13 @@ impl HostProfile {
     }
 
     fn check(&self) -> Result<(), String> {
+        let data_bytes_per_s = self.data_bytes_per_s.as_ref().map_or(TB_PER_S, |rate| rate.value);
         for (key, value, min, max) in [
             ("submit_ns", self.submit_ns.value, 0, HOUR_NS),
             ("port_ns", self.port_ns.value, 0, HOUR_NS),
             ("complete_ns", self.complete_ns.value, 0, HOUR_NS),
             ("queue_depth", self.queue_depth.value.into(), 1, 65_536),
+            ("data_bytes_per_s", data_bytes_per_s, 1_000_000, TB_PER_S),
         ] {
             if !(min..=max).contains(&value) {
                 return Err(format!("`{key}` is {value}, but it must lie between {min} and {max}"));
@@ -83,6 +90,10 @@ impl HostProfile {
             port_ns: self.port_ns.value,
             complete_ns: self.complete_ns.value,
             queue_depth: self.queue_depth.value,
+            data_bytes_per_s: self
+                .data_bytes_per_s
+                .as_ref()
+                .and_then(|rate| NonZero::new(rate.value)),
         }
     }
 }

@@ -71,6 +71,10 @@ impl NandFeatures {
 pub struct SuspendLimits {
     /// Time from the request until the die can read.
     pub suspend_ns: u64,
+    /// Mean of an addition to it, drawn at random for each suspension.
+    pub tail_ns: u64,
+    /// Time from the end of the first batch of reads for which the die takes further ones.
+    pub hold_ns: u64,
     /// Time from the end of the last read until the operation continues.
     pub resume_ns: u64,
     /// Most batches of reads during one operation.

@@ -60,7 +60,13 @@ fn reads_pass_all_that_waits_or_only_what_is_no_cleaning() {
 
 #[test]
 fn reads_in_turn_suspend_the_programs_of_the_host_and_no_cleaning() {
-    let limits = SuspendLimits { suspend_ns: 20_000, resume_ns: 30_000, per_operation_max: 3 };
+    let limits = SuspendLimits {
+        suspend_ns: 20_000,
+        tail_ns: 0,
+        hold_ns: 0,
+        resume_ns: 30_000,
+        per_operation_max: 3,
+    };
     let end_of_read = |rank, op| {
         let ends = ends(rank, Some(limits), &[op, read(1)]);
         let read = ends.into_iter().find(|(_, ended)| *ended == read(1));

@@ -72,8 +72,7 @@ struct Slow {
 
 /// Every stage in the order in which a command meets it. A write takes its time in the buffer: NAND is fast there.
 fn slow_stages() -> [Slow; 9] {
-    const NO_HOST: HostSystem =
-        HostSystem { submit_ns: 0, port_ns: 0, complete_ns: 0, queue_depth: 32 };
+    const NO_HOST: HostSystem = HostSystem { queue_depth: 32, ..HostSystem::NONE };
     const WAY: HostSystem = HostSystem { complete_ns: 90_000, ..NO_HOST };
     let empty = |tag: u32| 100_000 + u64::from(tag);
     let slow = |stage, changes, kind, page, latency_ns: u64| Slow {
@@ -151,7 +150,13 @@ fn depth_hides_latency_up_to_every_slow_stage() {
 #[test]
 fn the_slower_of_processor_and_port_bounds_what_the_host_passes() {
     for (submit_ns, port_ns) in [(20_000, 13_000), (9_000, 40_000)] {
-        let host = HostSystem { submit_ns, port_ns, complete_ns: 60_000, queue_depth: 32 };
+        let host = HostSystem {
+            submit_ns,
+            port_ns,
+            complete_ns: 60_000,
+            queue_depth: 32,
+            ..HostSystem::NONE
+        };
         let mut device = Device::new(small_config(Ratio::ONE, &[]).behind(Some(host)));
         let measured = reads_per_s(&mut device, 32, 4_000);
         let formula = 1e9 / submit_ns.max(port_ns) as f64;
@@ -162,7 +167,7 @@ fn the_slower_of_processor_and_port_bounds_what_the_host_passes() {
 
 #[test]
 fn the_operating_system_keeps_back_what_the_drive_cannot_take() {
-    let host = HostSystem { submit_ns: 0, port_ns: 0, complete_ns: 0, queue_depth: 64 };
+    let host = HostSystem { queue_depth: 64, ..HostSystem::NONE };
     let shallow = [("interface.queue_depth", "2"), ("controller.read_latency_ns", "187_000")];
     let config = small_config(Ratio::ONE, &shallow).behind(Some(host));
     assert_eq!(config.queue_depth, 64, "the host takes more than the drive");
@@ -188,6 +193,36 @@ fn the_spread_is_drawn_from_nothing_to_its_largest_value() {
         .map(|page| alone(&mut again, &op(OpKind::Read, page, 1, 0)) - fixed_ns)
         .collect();
     assert_eq!(draws, second, "the same seed draws the same lots");
+}
+
+#[test]
+fn the_tail_is_long_for_one_command_in_a_hundred() {
+    let mut device = small(&[("controller.latency_tail_ns", "3_000")]);
+    let mut draws: Vec<u64> = (0..8_000)
+        .map(|page| alone(&mut device, &op(OpKind::Read, page, 1, 0)) - 5_000 - 8_000)
+        .collect();
+    draws.sort_unstable();
+    let mean = draws.iter().sum::<u64>() as f64 / draws.len() as f64;
+    // Four deviations of the mean of so many: 4 x 3,000 / sqrt(8,000) = 134 ns.
+    assert!((2_866.0..3_134.0).contains(&mean), "{mean}");
+    // 50, 75 and 99% lie below 1, 2 and 6.7 halvings of the probability, at 2,000 ns each.
+    for (percent, want_ns) in [(50, 2_000.0), (75, 4_000.0), (99, 13_440.0)] {
+        let drawn_ns = draws[draws.len() / 100 * percent] as f64;
+        assert!((0.9..1.1).contains(&(drawn_ns / want_ns)), "{percent}%: {drawn_ns}");
+    }
+}
+
+#[test]
+fn a_host_that_makes_its_data_bounds_a_fill_at_qd_1() {
+    let text = HOSTS.iter().find(|(name, _)| *name == "nvme-2024-checksums").expect("built in").1;
+    let host = HostProfile::load("checksums", text).expect("sound").system();
+    let alike = HostSystem { data_bytes_per_s: None, ..host };
+    // 512 KiB less the first page at 3.6 GB/s.
+    for (pages, data_ns) in [(1, 0), (128, 144_498)] {
+        let time_ns = |host, kind| alone(&mut behind(host, &[]), &op(kind, 1_024, pages, 0));
+        let more_ns = |kind| time_ns(host, kind) - time_ns(alike, kind);
+        assert_eq!([OpKind::Write, OpKind::Read].map(more_ns), [data_ns, 0], "{pages} pages");
+    }
 }
 
 #[test]

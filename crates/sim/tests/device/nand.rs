@@ -261,6 +261,42 @@ fn a_read_waits_for_a_program_unless_it_may_suspend_it() {
     assert_eq!(suspends.now().0 - start, program_end);
 }
 
+/// A held die reads at once, and its program goes on when the time of the first batch has passed.
+#[test]
+fn a_held_die_takes_a_read_at_once_and_resumes_at_its_time() {
+    let mut device = busy_die(&[&SUSPEND[..], &[("nand.suspend.hold_ns", "100_000")]].concat());
+    let start = device.now().0;
+    let read = op(OpKind::Read, 0, 1, 0);
+    let read_ns = READ_COMMAND + READ + CHANNEL_PAGE + LINK_PAGE;
+    assert_eq!(alone(&mut device, &read), read_ns + 20_000, "it suspends the program");
+    assert_eq!(alone(&mut device, &read), read_ns, "the die is held");
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    let first_batch = READ_COMMAND + 20_000 + READ + CHANNEL_PAGE;
+    assert_eq!(device.now().0 - start, first_batch + 100_000 + 30_000 + 495_000);
+}
+
+#[test]
+fn suspensions_spread_by_an_exponential_addition() {
+    let tail = [&SUSPEND[..], &[("nand.suspend.tail_ns", "10_000")]].concat();
+    let mut device = busy_die(&tail);
+    let fixed_ns = READ_COMMAND + 20_000 + READ + CHANNEL_PAGE + LINK_PAGE;
+    let mut draws: Vec<u64> = (0..1_000)
+        .map(|_| {
+            let drawn_ns = alone(&mut device, &op(OpKind::Read, 0, 1, 0)) - fixed_ns;
+            device.run_until(Nanos(device.now().0 + 1_000_000));
+            // Each die programs one of four units.
+            alone(&mut device, &op(OpKind::Write, 20, 16, 0));
+            device.run_until(Nanos(device.now().0 + 200_000));
+            drawn_ns
+        })
+        .collect();
+    draws.sort_unstable();
+    let mean = draws.iter().sum::<u64>() as f64 / draws.len() as f64;
+    // Four deviations of the mean of so many: 4 x 10,000 / sqrt(1,000) = 1,265 ns.
+    assert!((8_735.0..11_265.0).contains(&mean), "{mean}");
+    assert!((5_500..8_000).contains(&draws[500]) && draws[990] > 35_000, "{draws:?}");
+}
+
 #[test]
 fn a_program_that_ends_soon_is_not_suspended() {
     // So much is left when the read comes: as much as the suspension takes, and less.

@@ -56,6 +56,21 @@ fn the_host_has_its_share_of_a_burst_and_the_drive_is_more_even_for_it() {
     assert!(drives.windows(2).all(|pair| pair[1].cv < pair[0].cv));
 }
 
+/// With bursts that follow the debt a closed loop keeps its work and loses more than half of its variation: all its writes wait,
+/// and enter as fast as collection pays for them. Below the limit nothing changes.
+#[test]
+fn a_crowd_of_writes_waits_evenly_where_bursts_follow_the_debt() {
+    let burst = ("gc.quantum_bytes", "64_000_000");
+    let all = steady(&[burst]);
+    let [few, none] = ["8", "1000"].map(|most| steady(&[burst, ("gc.burst_waiting_writes", most)]));
+    println!("cv {:.4}, {:.4} with a limit of 8, {:.4} of 1,000", all.cv, few.cv, none.cv);
+    for drive in [&few, &none] {
+        assert!((drive.waf / all.waf - 1.0).abs() < 0.01, "WAF {}", drive.waf);
+        assert!((drive.iops / all.iops - 1.0).abs() < 0.02, "{} IOPS", drive.iops);
+    }
+    assert!(few.cv < all.cv / 2.0 && (none.cv / all.cv - 1.0).abs() < 0.1);
+}
+
 /// The rate is held to the page wherever collection costs something, and cleaning runs ahead of it.
 #[test]
 fn a_rate_below_what_the_drive_can_do_is_held_without_variation() {

@@ -9,9 +9,13 @@ use crate::probe::Probe;
 
 /// Whether the host has to wait for the debts of a collector, which saves them up where it works in bursts.
 #[inline]
-pub(super) fn is_held_back_by(collector: &Collector, bursts: Option<&Bursts>) -> bool {
+pub(super) fn is_held_back_by(
+    collector: &Collector,
+    bursts: Option<&Bursts>,
+    waiting_writes: usize,
+) -> bool {
     match bursts {
-        Some(bursts) => collector.owed_pages() > 0 && !bursts.admits(),
+        Some(bursts) => collector.owed_pages() > 0 && !bursts.admits(waiting_writes),
         None => collector.owes_much(),
     }
 }
@@ -29,7 +33,7 @@ impl<P: Probe> Device<P> {
     /// waits for work that cannot go on now.
     #[inline]
     pub(in crate::device) fn is_host_held_back(&mut self) -> bool {
-        if is_held_back_by(&self.collector, self.bursts.as_ref()) {
+        if is_held_back_by(&self.collector, self.bursts.as_ref(), self.buffer.waiting()) {
             return true;
         }
         let late_pages = self.late_pages();
@@ -46,7 +50,8 @@ impl<P: Probe> Device<P> {
     /// The owed pages to move now: on a drive that collects in bursts they are saved up for the next one.
     #[inline]
     pub(in crate::device) fn due_pages(&mut self, owed_pages: u64) -> u64 {
-        self.bursts.as_mut().map_or(owed_pages, |bursts| bursts.owe(owed_pages))
+        let is_burst = self.is_burst();
+        self.bursts.as_mut().map_or(owed_pages, |bursts| bursts.owe(owed_pages, is_burst))
     }
 
     /// A unit of the host's data is full: it counts in a burst, and some of the cache is folded in return.

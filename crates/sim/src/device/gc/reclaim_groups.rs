@@ -141,7 +141,7 @@ impl<P: Probe> Device<P> {
         if self.ftl.stream_has_room(stream) && self.late_pages() == 0 {
             // Nothing is opened and no other work comes first: the state of the group is read, and need not come to hand.
             let (collector, bursts) = self.gc_of(group);
-            let is_held_back = is_held_back_by(collector, bursts);
+            let is_held_back = is_held_back_by(collector, bursts, self.buffer.waiting());
             return if is_held_back { 0 } else { self.room_pages(stream) };
         }
         self.in_group(

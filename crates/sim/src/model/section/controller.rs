@@ -21,6 +21,9 @@ section! {
         pub write_latency_ns: Option<Sourced<u64>> [0, HOUR_NS],
         /// Largest addition to these, drawn at random for each command; absent: none.
         pub latency_spread_ns: Option<Sourced<u64>> [0, HOUR_NS],
+        /// Mean of a further addition, drawn at random for each command: most are short, one in a hundred is 4.5 times
+        /// as long; absent: none.
+        pub latency_tail_ns: Option<Sourced<u64>> [0, HOUR_NS],
     }
 }
 
@@ -32,6 +35,7 @@ impl Controller {
             read_ns: time_ns(&self.read_latency_ns),
             write_ns: time_ns(&self.write_latency_ns),
             spread_ns: time_ns(&self.latency_spread_ns),
+            tail_ns: time_ns(&self.latency_tail_ns),
         };
         (latency != PipelineLatency::NONE).then_some(latency)
     }

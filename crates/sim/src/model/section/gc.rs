@@ -38,6 +38,9 @@ section! {
         pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
         /// Owed data that moves as one burst; absent: it moves at once.
         pub quantum_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 43],
+        /// Most writes of the host that wait for the end of a burst, beside which further ones enter at the pace of
+        /// collection; absent: all wait.
+        pub burst_waiting_writes: Option<Sourced<u32>> [1, 1 << 16],
         /// Share of collection in a burst; absent: all.
         pub duty_percent: Option<Sourced<u32>> [1, 100],
     }
@@ -54,21 +57,22 @@ impl GcModel {
     ) -> Result<Option<Quantum>, ModelError> {
         let duty_percent = self.duty_percent.as_ref().map_or(100, |duty| duty.value);
         let Some(quantum) = &self.quantum_bytes else {
-            return match self.duty_percent {
-                Some(_) => check.fail(
-                    "gc.duty_percent",
-                    duty_percent,
-                    "it belongs to gc.quantum_bytes, which is absent",
-                ),
-                None => Ok(None),
-            };
+            let alone = [
+                ("gc.duty_percent", &self.duty_percent),
+                ("gc.burst_waiting_writes", &self.burst_waiting_writes),
+            ];
+            let alone = alone.into_iter().find_map(|(key, value)| Some((key, value.as_ref()?)));
+            return alone.map_or(Ok(None), |(key, value)| {
+                check.fail(key, value.value, "it belongs to gc.quantum_bytes, which is absent")
+            });
         };
         if let kind @ (PacingKind::Watermark | PacingKind::Rate) = self.pacing.value {
             let rule = format!("gc.pacing is {}, which owes no pages to save up", kind.name());
             return check.fail("gc.quantum_bytes", quantum.value, &rule);
         }
         let pages = scale.of(quantum.value) / geometry.physical_page_bytes();
-        Ok(Some(Quantum { pages: pages.max(1), duty_percent }))
+        let waiting_writes_max = self.burst_waiting_writes.as_ref().map(|writes| writes.value);
+        Ok(Some(Quantum { pages: pages.max(1), duty_percent, waiting_writes_max }))
     }
 
     /// The limit of the host's writes under `rate` pacing; `None` under others.

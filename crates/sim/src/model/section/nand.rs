@@ -108,6 +108,10 @@ section! {
     pub struct SuspendModel {
         /// Time from the request until the die can read.
         pub suspend_ns: Sourced<u64> [0, HOUR_NS],
+        /// Mean of an addition to it, drawn at random for each suspension; absent: none.
+        pub tail_ns: Option<Sourced<u64>> [0, HOUR_NS],
+        /// Time after the first reads for which the die takes further ones before it resumes; absent: none.
+        pub hold_ns: Option<Sourced<u64>> [0, HOUR_NS],
         /// Time from the last read until the operation continues.
         pub resume_ns: Sourced<u64> [0, HOUR_NS],
         /// Most batches of reads during one operation.
@@ -129,8 +133,11 @@ section! {
 
 impl SuspendModel {
     fn limits(&self) -> SuspendLimits {
+        let time_ns = |value: &Option<Sourced<u64>>| value.as_ref().map_or(0, |value| value.value);
         SuspendLimits {
             suspend_ns: self.suspend_ns.value,
+            tail_ns: time_ns(&self.tail_ns),
+            hold_ns: time_ns(&self.hold_ns),
             resume_ns: self.resume_ns.value,
             per_operation_max: self.per_operation_max.value,
         }

@@ -262,10 +262,22 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
 ];
 
 /// Sections that came later, each with the keys that it needs: recorded results do not have them.
-pub(super) const LATER: &[(&[&str], &[Choice])] = &[(
-    &["thermal.ambient_c", "nand.retry.fresh_ppb"],
-    &[("heat_aging.reference_c", &["0", "30", "100"]), ("heat_aging.doubling_k", &["1", "8"])],
-)];
+pub(super) const LATER: &[(&[&str], &[Choice])] = &[
+    (
+        &["thermal.ambient_c", "nand.retry.fresh_ppb"],
+        &[("heat_aging.reference_c", &["0", "30", "100"]), ("heat_aging.doubling_k", &["1", "8"])],
+    ),
+    (&["controller.latency_spread_ns"], &[("controller.latency_tail_ns?", &["1", "5_000"])]),
+    (
+        &["nand.suspend.suspend_ns"],
+        &[
+            ("nand.suspend.tail_ns?", &["1", "40_000"]),
+            ("nand.suspend.hold_ns?", &["1", "500_000"]),
+        ],
+    ),
+    (&["gc.quantum_bytes"], &[("gc.burst_waiting_writes?", &["1", "4", "100"])]),
+    (&["host"], &[("host?", &["nvme-2024-checksums"])]),
+];
 
 /// Limits of the rules and of the integers behind them.
 pub(super) const EXTREMES: &[&str] = &[
