@@ -28,6 +28,7 @@ type Arrays<'py> = (
 #[pyclass(frozen, module = "ssdlab._native")]
 pub(crate) struct Device(Mutex<State>);
 
+#[derive(Clone)]
 struct State {
     drive: SimTarget,
     /// Most commands outstanding.
@@ -115,19 +116,6 @@ impl Batch {
 }
 
 impl State {
-    fn branch(&self) -> Result<Self, Failure> {
-        Ok(Self {
-            drive: self.drive.branch()?,
-            depth: self.depth,
-            free_tags: self.free_tags.clone(),
-            numbers: self.numbers.clone(),
-            due_ns: self.due_ns.clone(),
-            next_number: self.next_number,
-            reaped: self.reaped.clone(),
-            ended: self.ended.clone(),
-        })
-    }
-
     fn outstanding(&self) -> usize {
         self.numbers.len() - self.free_tags.len()
     }
@@ -243,8 +231,11 @@ impl Device {
 
     /// A second drive in the same state, which goes its own way.
     fn branch(&self, py: Python<'_>) -> PyResult<Self> {
-        let state = py.detach(|| self.state().branch())?;
-        Ok(Self(Mutex::new(state)))
+        let copy = self.read(py, |state| {
+            state.drive.require_memory()?;
+            Ok::<_, Failure>(state.clone())
+        });
+        Ok(Self(Mutex::new(copy?)))
     }
 
     /// Issues commands and returns those that have ended.

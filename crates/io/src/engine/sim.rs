@@ -30,7 +30,7 @@ const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 const OTHER_BYTES: u64 = 64 << 20;
 
 /// A simulated drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SimTarget {
     spec: String,
     /// As in [`name_of`].
@@ -311,21 +311,12 @@ impl SimTarget {
         Ok(Self { spec: spec.to_owned(), name, description, config, drive, unwritten_reads: 0 })
     }
 
-    /// A second drive in the same state, which goes its own way.
+    /// Makes sure that a clone fits into the memory.
     ///
     /// # Errors
-    /// [`TargetError::Usage`] if it does not fit into the memory.
-    pub fn branch(&self) -> Result<Self, TargetError> {
-        let Self { spec, name, description, config, drive, unwritten_reads } = self;
-        memory::check(spec, needed_bytes(config))?;
-        Ok(Self {
-            spec: spec.clone(),
-            name: name.clone(),
-            description: description.clone(),
-            config: config.clone(),
-            drive: drive.clone(),
-            unwritten_reads: *unwritten_reads,
-        })
+    /// [`TargetError::Usage`] if not.
+    pub fn require_memory(&self) -> Result<(), TargetError> {
+        memory::check(&self.spec, needed_bytes(&self.config))
     }
 
     /// The drive itself, to compare a test's result with the drive's own record.
