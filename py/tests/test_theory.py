@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -52,42 +54,35 @@ def test_questions_without_an_answer(ask: object) -> None:
 
 
 def test_a_drive_that_mixes_hot_and_cold_data_is_as_theory_says() -> None:
+    def even(random: np.random.Generator, pages: int) -> np.ndarray:
+        return random.integers(0, pages, pages)
+
+    def hot_and_cold(random: np.random.Generator, pages: int) -> np.ndarray:
+        hot, cold = random.integers(0, pages // 10, pages), random.integers(pages // 10, pages, pages)
+        return np.where(random.random(pages) < 0.9, hot, cold)
+
+    alpha = _alpha_of(_steady_waf(even))
+    assert _steady_waf(hot_and_cold) == pytest.approx(theory.fifo_hot_cold(alpha, 0.1, 0.9), rel=0.05)
+
+
+def _steady_waf(draw: Callable[[np.random.Generator, int], np.ndarray]) -> float:
+    """Write amplification of a drive whose firmware collects the oldest superblock."""
     drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/128", gc__policy="fifo", host="none")
-    pages = drive.capacity_bytes // 4096
+    assert drive.valid_pages().size > 100
+    pages, random = drive.capacity_bytes // 4096, np.random.default_rng(3)
     drive.submit("write", np.arange(pages) * 4096)
-    random = np.random.default_rng(3)
-
-    def batch(count: int) -> np.ndarray:
-        hot = random.random(count) < 0.9
-        place = np.where(hot, random.integers(0, pages // 10, count), random.integers(pages // 10, pages, count))
-        return place * 4096
-
     for _ in range(6):
-        drive.submit("write", batch(pages))
+        drive.submit("write", draw(random, pages) * 4096)
     before = drive.telemetry()
     for _ in range(3):
-        drive.submit("write", batch(pages))
+        drive.submit("write", draw(random, pages) * 4096)
     after = drive.telemetry()
     programmed, written = (after[key] - before[key] for key in ("programmed_pages", "host_pages"))
-    logs = drive.valid_pages().size
-    assert logs > 100
-    spare = _effective_alpha(drive)
-    assert programmed / written == pytest.approx(theory.fifo_hot_cold(spare, 0.1, 0.9), rel=0.05)
+    return programmed / written
 
 
-def _effective_alpha(drive: ssdlab.Drive) -> float:
-    """The size of the log by a second drive with uniform writes, since superblocks of the firmware are no part of it."""
-    other = ssdlab.Drive("samsung-840-pro-256gb", scale="1/128", gc__policy="fifo", host="none")
-    pages = drive.capacity_bytes // 4096
-    random = np.random.default_rng(4)
-    other.submit("write", np.arange(pages) * 4096)
-    for _ in range(5):
-        other.submit("write", random.integers(0, pages, pages) * 4096)
-    before = other.telemetry()
-    for _ in range(3):
-        other.submit("write", random.integers(0, pages, pages) * 4096)
-    after = other.telemetry()
-    waf = (after["programmed_pages"] - before["programmed_pages"]) / (after["host_pages"] - before["host_pages"])
+def _alpha_of(waf: float) -> float:
+    """The size of the log that has this write amplification; superblocks of the firmware are no part of it."""
     low, high = 1.001, 3.0
     for _ in range(60):
         middle = (low + high) / 2
