@@ -229,21 +229,23 @@ impl Nand {
         match self.dies[die as usize].phase {
             Phase::Suspending => self.suspended(die, now_ns),
             Phase::Holding => self.resume(die, now_ns),
-            Phase::Rest | Phase::Array => return self.ended(die, job, now_ns),
+            Phase::Rest | Phase::Array => {
+                self.ended(die, job, now_ns);
+                return true;
+            }
         }
         false
     }
 
-    /// Handles the end of an operation; true.
+    /// Handles the end of an operation.
     #[inline(always)]
-    fn ended(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
+    fn ended(&mut self, die: u32, job: Job, now_ns: u64) {
         self.arrays.note_end(job, now_ns);
         if self.overlap.is_some() {
             self.start_next_overlapped(die, now_ns);
         } else {
             self.start_next(die, now_ns);
         }
-        true
     }
 
     /// Begins the next operation from the queues of an idle die with one register.
