@@ -48,8 +48,17 @@ fn drive_of_2_gb(keys: &[(&str, &str)]) -> SimTarget {
 
 /// Runs a test on a small simulated drive to its end, and checks the run directory.
 fn on_small_drive(test: &str, settings: &str) -> Outcome {
+    on_drive(&mut small_drive(&[]), test, settings)
+}
+
+/// The same on one whose sectors are of 4 KiB.
+fn on_small_4_kib_drive(test: &str, settings: &str) -> Outcome {
+    on_drive(&mut small_drive(&[("interface.logical_block_bytes", "4096")]), test, settings)
+}
+
+fn on_drive(target: &mut SimTarget, test: &str, settings: &str) -> Outcome {
     let library = tempfile::tempdir().unwrap();
-    let outcome = run_test(&mut small_drive(&[]), library.path(), test, settings).unwrap();
+    let outcome = run_test(target, library.path(), test, settings).unwrap();
     assert_eq!(outcome.run.status, RunStatus::Complete, "{:?}", outcome.run.warnings);
     let dir = RunDir::open(&outcome.dir).unwrap();
     assert_eq!(dir.run().phases, outcome.run.phases, "run.json holds what the outcome does");
@@ -115,7 +124,7 @@ fn corners_issue_what_the_reference_says() {
 
 #[test]
 fn a_sweep_reports_sizes_that_the_target_cannot_do() {
-    let outcome = on_small_drive("sweep", "sweep_span=16MiB");
+    let outcome = on_small_4_kib_drive("sweep", "sweep_span=16MiB");
     let notes = outcome.run.warnings.join("\n");
     for size in ["512B", "1KiB", "2KiB"] {
         assert!(notes.contains(&format!("transfers of {size} are not supported")), "{notes}");
@@ -413,7 +422,7 @@ fn pts_rounds_go_on_until_the_tracked_figure_is_steady() {
 
 #[test]
 fn pts_tables_have_the_rows_and_columns_of_the_specification() {
-    let outcome = on_small_drive("pts-latency", "precondition=1");
+    let outcome = on_small_4_kib_drive("pts-latency", "precondition=1");
     let precondition = &outcome.run.tables[0].conditions["precondition"];
     assert_eq!(precondition, "1 x 128KiB sequential, 1 x 4KiB random");
     let table = &outcome.run.tables[0];
@@ -520,7 +529,7 @@ fn demand_intensity_varies_threads_and_depth_and_reports_three_points() {
 
 #[test]
 fn the_composite_leaves_out_what_a_4_kib_drive_cannot_do_and_says_so() {
-    let outcome = on_small_drive("pts-cbw", DEMAND_SHORT);
+    let outcome = on_small_4_kib_drive("pts-cbw", DEMAND_SHORT);
     let notes = outcome.run.warnings.join("\n");
     assert!(notes.contains("sizes below 4KiB (a tenth of its commands) are left out"), "{notes}");
     assert!(notes.contains("points of more than 32 outstanding commands"), "{notes}");

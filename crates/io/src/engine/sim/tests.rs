@@ -9,14 +9,14 @@ fn block_size_and_depth_are_those_of_the_model() {
         let (_, limits) = describe("sim:", name, &keys).expect("a valid model");
         (limits.logical_block_bytes, limits.physical_block_bytes, limits.queue_depth_max)
     };
-    assert_eq!(limits("samsung-840-pro-256gb", &[]), (4096, 4096, 32));
+    assert_eq!(limits("samsung-840-pro-256gb", &[]), (512, 4096, 32));
     let changes = [
         ("interface.kind", "nvme"),
         ("interface.queues", "4"),
         ("interface.queue_depth", "64"),
-        ("interface.logical_block_bytes", "512"),
+        ("interface.logical_block_bytes", "4096"),
     ];
-    assert_eq!(limits("samsung-840-pro-256gb", &changes), (512, 4096, 256));
+    assert_eq!(limits("samsung-840-pro-256gb", &changes), (4096, 4096, 256));
 }
 
 #[test]
