@@ -23,9 +23,9 @@ IOPS, MB/s, ns, W or ratios, as their names say.
 - *holds*: the simulated drives of this version do all that the publication says, within the stated
   bounds.
 - *does not hold*: they do not; the line below says why.
-- *stale*: the figures are of the named version of the simulator
-  (`git log -t --find-object=VERSION`), and nobody has repeated them since; *before its model
-  changed*: and of other values of the model. All are in `drives/simulated.csv`.
+- *stale*: the figures are of the version of the simulator in brackets
+  (`git log -t --find-object=VERSION`), and nobody has repeated them since; with a \\*, the model has
+  changed since, too. All are in `drives/simulated.csv`.
 - *not tested*: there is no model, or no run.
 
 The roles are those of [validation.md](validation.md). Only *predicted* is evidence for the
@@ -63,7 +63,7 @@ pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
             with(|verdict| *verdict == Verdict::DoesNotHold),
             with(|verdict| *verdict == Verdict::Stale { held: true }),
             with(|verdict| *verdict == Verdict::Stale { held: false }),
-            with(|verdict| matches!(verdict, Verdict::NotTested(_))),
+            with(is_untested),
         );
     }
     for (theme, rows) in themes {
@@ -73,13 +73,23 @@ pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
         }
     }
     text.push_str(INPUTS);
-    let missed = all().filter(|row| is_input(row) && !holds(&row.1.verdict));
+    let missed = all().filter(|row| is_input(row) && is_missed(&row.1.verdict));
     missed.for_each(|row| text.push_str(&input_line(row)));
+    let untested = all().filter(|row| is_input(row) && is_untested(&row.1.verdict));
+    let untested: Vec<_> = untested.map(|(one, _)| format!("`{}`", one.id)).collect();
+    if !untested.is_empty() {
+        let _ =
+            write!(text, "\n{}", list_item("", &format!("Not tested: {}.", untested.join(", "))));
+    }
     text
 }
 
-fn holds(verdict: &Verdict) -> bool {
-    matches!(verdict, Verdict::Holds | Verdict::Stale { held: true })
+fn is_missed(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::DoesNotHold | Verdict::Stale { held: false })
+}
+
+fn is_untested(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::NotTested(_))
 }
 
 fn is_input((fingerprint, _): &Row<'_>) -> bool {
@@ -133,8 +143,8 @@ fn simulated(judged: &Judgement) -> String {
 }
 
 fn origin(FigureOrigin { version, is_of_another_model }: &FigureOrigin) -> String {
-    let before = if *is_of_another_model { " before its model changed" } else { "" };
-    format!("version {version}{before}")
+    let before = if *is_of_another_model { "\\*" } else { "" };
+    format!("{version}{before}")
 }
 
 fn remark(judged: &Judgement) -> String {
