@@ -60,7 +60,7 @@ def curves() -> str:
         ("sim:sandisk-extreme-ii-480gb", "default"): ("#205090", "Extreme II, as sold"),
         ("sim:sandisk-extreme-ii-480gb", "25%"): ("#90b0e0", "Extreme II, 25% spare"),
     }
-    parts = [label(66, 14, "4 KiB random writes per second, QD 32, against seconds (simulated)", "start")]
+    parts = [label(66, 14, "4 KiB random writes per second, QD 32, against seconds; simulated; 100 is 100 or less", "start")]
 
     def y_of(rate: float) -> float:
         return 190 - (math.log10(max(rate, 100)) - 2) * 55
