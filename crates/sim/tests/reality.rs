@@ -22,7 +22,7 @@ struct Fact {
     value: f64,
     unit: &'static str,
     within_percent: f64,
-    /// What the model did when the line was written, to three digits.
+    /// Figure of the model when the line was written, to three digits.
     recorded: &'static str,
 }
 
