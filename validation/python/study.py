@@ -251,18 +251,8 @@ Errors are absolute, of the predicted cells only.
 
 @SUMMARY@
 
-## Beside the claims of peers
-
-| tool | claim | against |
-| --- | --- | --- |
-| MQSim (FAST 2018) | 6 to 18% of response time, by its abstract | four drives |
-| SimpleSSD 2.0 (MICRO 2018) | bandwidth 4 to 28%, latency 6 to 36%, by secondary sources | four drives |
-| NVMeVirt (FAST 2023) | up to 12.2%, by secondary sources | four drives |
-| FEMU (FAST 2018) | 0.5 to 38%, by its abstract | one OpenChannel drive |
-
-These are errors on the drives to which the tools were tuned, for other loads: a scale, and no
-contest. A closed form predicts one quantity of one drive; it says nothing about time, tails or
-skew, for which [validation.md](validation.md) has the errors of the models.
+A closed form predicts one quantity of one drive; it says nothing about time, tails or skew, for which
+[validation.md](validation.md) has the errors of the models and the claims of peers.
 
 ## Not predicted
 
