@@ -44,8 +44,10 @@ enum Verb {
     Schema,
     /// Build dist/ssdlab: one file, with the C library and the page inside.
     Dist,
-    /// Build what a user downloads into dist/: program, archive, Debian package, licences, parts and sums.
+    /// Build what a user downloads into dist/: program, archive, Debian package, note, licences, parts and sums.
     Release(release::Args),
+    /// Print the technical note, docs/evidence/note.md, as PDF into dist/, and draw its pictures; needs chromium.
+    Note,
     /// Run the consistency test on three simulated drives and a file, and write the report.
     Demo,
     /// Simulate the suite for every drive model, and write it as a small static site.
@@ -86,6 +88,7 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Schema => schema::generate(&workspace).map(|()| true),
         Verb::Dist => dist::run(&workspace).map(|()| true),
         Verb::Release(args) => release::run(&workspace, &args).map(|()| true),
+        Verb::Note => release::note(&workspace).map(|()| true),
         Verb::Demo => show::demo::run(&workspace).map(|()| true),
         Verb::Site(args) => show::site::run(&workspace, &args).map(|()| true),
         Verb::Screens(args) => show::screens::run(&workspace, &args).map(|()| true),

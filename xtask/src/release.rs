@@ -1,7 +1,7 @@
 //! The verb `release`: the files that a user downloads, the same bytes from every checkout of a commit.
 //!
 //! The program comes from [`dist`]; here it is packed for Debian and as an archive, with the licences and the list
-//! of what is inside.
+//! of what is inside. The technical note depends on the browser and the fonts of the machine, too.
 
 mod components;
 mod debian;
@@ -90,12 +90,31 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     ensure!(bytes <= PROGRAM_BYTES_MAX, "more than {PROGRAM_BYTES_MAX} bytes");
     let release = Release::of(workspace, false)?;
     let mut files = pack(workspace, &release, &distribution, &dir)?;
+    files.push(printed_note(workspace, &release, &dir)?);
     if args.python {
         files.extend(wheel(workspace, &release, &dir)?);
     }
     files.push(checksums(&dir, &files)?);
     files.iter().for_each(|file| println!("{}", file.display()));
     Ok(())
+}
+
+/// The verb `note`: prints the technical note into `dist/`, and the path of the file.
+pub(crate) fn note(workspace: &Workspace) -> Result<()> {
+    let dir = workspace.path("dist");
+    fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    println!("{}", printed_note(workspace, &Release::of(workspace, false)?, &dir)?.display());
+    Ok(())
+}
+
+/// The technical note as PDF, with its pictures drawn anew.
+fn printed_note(workspace: &Workspace, release: &Release, dir: &Path) -> Result<PathBuf> {
+    setup::python_environment(workspace, LOG)?;
+    let path = dir.join(format!("ssdlab-note-{}.pdf", release.version));
+    let mut print = release.command(&workspace.path(".venv/bin/python").to_string_lossy());
+    print.arg("validation/python/note.py").arg(&path).current_dir(workspace.root());
+    proc::stream(LOG, &mut print)?;
+    Ok(path)
 }
 
 /// The step of the checks: packs the program that tests start, installs the package into an empty folder, and starts

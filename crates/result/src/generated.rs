@@ -1,6 +1,7 @@
 //! Files that are generated from the types and tables of this crate, and committed: the contract
 //! for scripts and for the web page. `cargo xtask schema` writes them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use base::Facts;
@@ -40,45 +41,69 @@ const METRICS_HEAD: &str = "\
 # Metrics
 
 `cargo xtask schema` writes this page from the tables in `crates/result/src/metrics/`, and the same
-data to `schema/metrics.json`. An entry gives the name, the label, the
-unit and the better direction, if there is one. `run.json` holds the values under these names in
-`metrics`, in these units; `null` means unknown. The names are stable.
+data to `schema/metrics.json`. `run.json` holds the values under these names in `metrics`, in these
+units; `null` means unknown. The names are stable.
 [The run directory](formats/run-directory.md#metrics) has the rules of their computation.
 
-A simulated drive below full size (`scale=`) keeps some figures of the whole drive. An entry names
-the figures that it does not keep, or keeps only in a step without cleaning or in steady state.
-`marks` in `run.json` marks those that a run has lost.
+An entry gives the names, the label of the first one, the unit, and the better direction, if there
+is one: ↑ is higher, ↓ lower. `_read` and `_write` count one kind of command. In a name, `<word>`
+stands for any text without a dot: `<test>.<step>.iops` covers `corners.random_read.iops`. An entry
+without a text has that of the same label above.
 
-In a name, `<word>` stands for any text without a dot: `<test>.<step>.iops` covers
-`corners.random_read.iops`.
+A letter tells what becomes of the figure on a simulated drive below full size (`scale=`); `marks`
+in `run.json` marks those that a run has lost:
+
+- none: it stays that of the whole drive.
+- *C*: it stays in a step without cleaning.
+- *S*: it stays in a step without cleaning, and in steady state.
+- *F*: it needs the full size.
 ";
 
 /// The catalogue as lists, chapter by chapter.
 fn metrics_page() -> String {
     let mut page = METRICS_HEAD.to_owned();
+    let mut told = BTreeSet::new();
     for chapter in catalogue().chunk_by(|one, next| one.chapter == next.chapter) {
         let heading = chapter[0].chapter;
         // Writing to a string cannot fail.
         let _ = write!(page, "\n## {heading}\n\n");
-        page.extend(chapter.iter().map(metric_item));
+        let mut entries: Vec<Vec<&Metric>> = Vec::new();
+        for metric in chapter {
+            match entries.iter_mut().find(|entry| says_the_same(entry[0], metric)) {
+                Some(entry) => entry.push(metric),
+                None => entries.push(vec![metric]),
+            }
+        }
+        for entry in entries {
+            let is_new = told.insert(entry[0].explanation);
+            page += &metric_item(&entry, if is_new { entry[0].explanation } else { "" });
+        }
     }
     page
 }
 
-fn metric_item(metric: &Metric) -> String {
-    let Metric { name, label, explanation, .. } = metric;
-    let unit = metric.unit.symbol();
-    let better = metric.better.map_or("", |better| match better {
-        Better::Higher => ", higher is better",
-        Better::Lower => ", lower is better",
+/// Whether two figures differ in nothing but name and label: reads and writes, stages of a test.
+fn says_the_same(one: &Metric, other: &Metric) -> bool {
+    let words = |metric: &Metric| (metric.explanation, metric.unit, metric.better, metric.scaling);
+    words(one) == words(other)
+}
+
+fn metric_item(entry: &[&Metric], text: &str) -> String {
+    let Metric { label, unit, better, scaling, .. } = entry[0];
+    let names: Vec<_> = entry.iter().map(|metric| format!("`{}`", metric.name)).collect();
+    let better = better.map_or("", |better| match better {
+        Better::Higher => " ↑",
+        Better::Lower => " ↓",
     });
-    let scaling = match metric.scaling {
+    let scaling = match scaling {
         Scaling::Kept => "",
-        Scaling::KeptWhenSteady => "; below full size only without cleaning or in steady state",
-        Scaling::KeptWithoutCleaning => "; below full size only without cleaning",
-        Scaling::Lost => "; not below full size",
+        Scaling::KeptWhenSteady => ", S",
+        Scaling::KeptWithoutCleaning => ", C",
+        Scaling::Lost => ", F",
     };
-    list_item("- ", &format!("`{name}`: *{label}* ({unit}{better}{scaling}). {explanation}"))
+    let names = names.join(", ");
+    let unit = unit.symbol();
+    list_item("- ", &format!("{names}: *{label}* ({unit}{better}{scaling}). {text}"))
 }
 
 #[cfg(test)]

@@ -13,6 +13,9 @@ const HEADING: &str = "\n## Keys\n";
 /// Powers of two from this one on are written as such.
 const POWER_MIN: u64 = 1 << 16;
 
+/// The most that a time may be.
+const HOUR_NS: u64 = 3_600_000_000_000;
+
 /// Width of the page.
 const COLUMNS: usize = 100;
 
@@ -51,7 +54,7 @@ fn item(key: &Key) -> String {
         (Kind::Number, Some((min, max))) => format!("{} to {}", number(min), number(max)),
         (kind, _) => kind.to_string(),
     };
-    let may = if key.is_optional { ", may be absent" } else { "" };
+    let may = if key.is_optional { ", optional" } else { "" };
     wrapped(&format!("- `{}` ({kind}{may}): {}", key.name, key.about.trim()))
 }
 
@@ -71,8 +74,11 @@ fn wrapped(item: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A number with separators, or as a power of two.
+/// A number with separators, as a power of two, or an hour in ns.
 fn number(number: u64) -> String {
+    if number == HOUR_NS {
+        return "1 h".to_owned();
+    }
     if number >= POWER_MIN && number.is_power_of_two() {
         return format!("2^{}", number.trailing_zeros());
     }

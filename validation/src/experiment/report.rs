@@ -161,9 +161,16 @@ fn cells(rows: &[Row], reason: &Reason) -> String {
         let cell = format!("{} {}", fact.drive, fact.quantity);
         places.entry(cell).or_default().push(&fact.at);
     }
-    let named = places.into_iter().map(|(cell, at)| format!("{cell} at {}", at.join(", ")));
+    let named = places.into_iter().map(|(cell, at)| format!("{cell} at {}", listed(&at)));
     let named = named.collect::<Vec<_>>().join("; ");
     if named.is_empty() { "None now:".to_owned() } else { named + ":" }
+}
+
+/// Places in a list, their common unit once: `45000, 65000 IOPS`.
+fn listed(places: &[&str]) -> String {
+    let unit = places[0].find(' ').map_or("", |begin| &places[0][begin..]);
+    let numbers: Option<Vec<_>> = places.iter().map(|place| place.strip_suffix(unit)).collect();
+    numbers.map_or_else(|| places.join(", "), |numbers| numbers.join(", ") + unit)
 }
 
 /// The line of a fact in the table; a reason with a comma stands in quotes.
@@ -258,6 +265,8 @@ mod tests {
         let text = "[[reason]]\nquantities = ['settled write', 'read under load p99']\nwhy = 'y.'";
         let reasons = reason::reasons(text).unwrap();
         assert!(without_reason(&rows, &reasons).is_empty());
+        assert_eq!(listed(&["45000 IOPS", "65000 IOPS"]), "45000, 65000 IOPS");
+        assert_eq!(listed(&["QD 2", "QD 4"]), "QD 2, QD 4");
         let text = page(&rows, &reasons, Ratio::ONE);
         let words = "- d read under load p99 at at 5; d settled write at at 5: y.\n";
         assert!(text.contains(words), "{text}");
