@@ -49,7 +49,7 @@ use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
-use crate::ftl::pacing::{Bursts, Pacing};
+use crate::ftl::pacing::{Bursts, HostRate, Pacing};
 use crate::ftl::reclaim_groups::{GroupGc, ReclaimGroups};
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry};
@@ -61,7 +61,6 @@ use crate::host::transit::Transit;
 use crate::host::{Command, ControllerJob};
 use crate::mechanism::mapping::MapLog;
 use crate::mechanism::thermal::Thermal;
-use crate::mechanism::throttle::Bucket;
 use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
 use crate::nand::programmed::ProgrammedUnits;
@@ -82,7 +81,7 @@ pub struct Device<P: Probe = Silent> {
     commands: Commands,
     timers: Timers,
     mechanisms: Mechanisms,
-    write_rate: Option<Bucket>,
+    write_rate: Option<HostRate>,
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
     controller: Processors,
@@ -153,7 +152,7 @@ impl<P: Probe> Device<P> {
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
             mechanisms: Mechanisms::new(&config.options, &config.geometry, queue_depth),
-            write_rate: config.options.write_rate.map(Bucket::new),
+            write_rate: config.options.write_rate.map(HostRate::new),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
             queues: SubmissionQueues::new(&config.interface),

@@ -7,6 +7,7 @@ use base::Data;
 use super::Device;
 use super::timers::Timer;
 use crate::ftl::StreamId;
+use crate::ftl::pacing::HostRate;
 use crate::mechanism::pslc::PslcCache;
 use crate::mechanism::read_ahead::ReadAhead;
 use crate::mechanism::throttle::Bucket;
@@ -174,7 +175,7 @@ impl<P: Probe> Device<P> {
     /// The rate that the drive keeps, `None` while collection costs it nothing.
     fn write_rate_now(&mut self) -> Option<&mut Bucket> {
         let is_kept = self.write_rate.is_some() && self.costs_collection();
-        self.write_rate.as_mut().filter(|_| is_kept)
+        self.write_rate.as_mut().filter(|_| is_kept).map(HostRate::bucket)
     }
 
     /// Counts host pages that enter the buffer.

@@ -263,7 +263,12 @@ impl<P: Probe> Device<P> {
             self.keep_as_cold(victim);
         }
         if other.is_none() {
-            self.collector.note_victim(self.ftl.valid_pages[victim as usize]);
+            let valid_pages = self.ftl.valid_pages[victim as usize];
+            self.collector.note_victim(valid_pages);
+            let superblock_pages = self.geometry().superblock_data_pages();
+            if let Some(rate) = &mut self.write_rate {
+                rate.note_victim(valid_pages, superblock_pages);
+            }
         }
         true
     }

@@ -16,6 +16,7 @@ mod watermark;
 use serde::Deserialize;
 
 pub use quantum::{Bursts, Quantum};
+pub use rate::{HostLimit, HostRate};
 
 /// Fill level of the drive.
 #[derive(Clone, Copy, Debug)]

@@ -71,6 +71,11 @@ impl Bucket {
         Self { throttle, full_at_ns: 0 }
     }
 
+    /// Another cap from now on.
+    pub fn set(&mut self, throttle: Throttle) {
+        self.throttle = throttle;
+    }
+
     /// Time at which it is full again if this number of pages is taken out now.
     #[inline]
     fn full_after_ns(&self, now_ns: u64, pages: u32) -> u64 {

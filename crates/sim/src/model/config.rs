@@ -7,7 +7,7 @@ use super::schema::{Check, Field};
 use super::section::map;
 use super::{Model, ModelError};
 use crate::ftl::gc::VictimPolicy;
-use crate::ftl::pacing::{PacingKind, Quantum};
+use crate::ftl::pacing::{HostLimit, PacingKind, Quantum};
 use crate::ftl::placement::{Isolation, Placement};
 use crate::ftl::reclaim_groups::{RECLAIM_GROUPS_MAX, VictimScope};
 use crate::ftl::table::number_bytes;
@@ -17,7 +17,6 @@ use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
 use crate::mechanism::basis::{Basis, Blocks, Section};
 use crate::mechanism::mechanisms;
-use crate::mechanism::throttle::Throttle;
 use crate::mechanism::write_caps::CapsPlan;
 use crate::nand::{NandFeatures, NandTiming};
 
@@ -70,7 +69,7 @@ macro_rules! options {
             /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
             pub quantum: Option<Quantum>,
             /// The limit of the host's writes under `rate` pacing, or `None` under others.
-            pub write_rate: Option<Throttle>,
+            pub write_rate: Option<HostLimit>,
             /// Placement handles, or `None` if all data of the host goes to one stream.
             pub placement: Option<Placement>,
             $(

@@ -300,6 +300,7 @@ fn bursts_and_rates_that_contradict_the_pacing_are_refused() {
         ),
         (vec![("gc.pacing", "rate")], vec!["`gc.pacing` is rate", "gc.rate_iops"]),
         (vec![("gc.rate_iops", "5000")], vec!["`gc.rate_iops` is 5000", "not rate"]),
+        (vec![("gc.rate_valid_percent", "70")], vec!["`gc.rate_valid_percent` is 70", "not rate"]),
         (vec![("gc.rate_burst_bytes", "9000")], vec!["`gc.rate_burst_bytes` is 9000", "not rate"]),
         (
             vec![("gc.pacing", "rate"), ("gc.rate_iops", "9"), ("gc.rate_burst_bytes", "100")],

@@ -88,6 +88,26 @@ fn a_rate_below_what_the_drive_can_do_is_held_without_variation() {
     }
 }
 
+/// Victims of this drive hold more than half of their pages: with a threshold above their share the rate grows as the
+/// room that they give, with one below it nothing changes.
+#[test]
+fn a_rate_grows_with_the_room_that_victims_give() {
+    let of = |percent: &str| {
+        let changes = [("gc.pacing", "rate"), ("gc.rate_iops", "2_000"), ("gc.free_high", "56")];
+        steady(&[&changes[..], &[("gc.rate_valid_percent", percent)]].concat())
+    };
+    let plain = of("0");
+    assert!((plain.iops / 2_000.0 - 1.0).abs() < 0.001, "{} IOPS", plain.iops);
+    let share = 1.0 - 1.0 / plain.waf;
+    for percent in ["75", "80"] {
+        let drive = of(percent);
+        let room = 1.0 - percent.parse::<f64>().unwrap() / 100.0;
+        let expected = 2_000.0 * (1.0 - share) / room;
+        println!("{percent}%: {:.1} IOPS, by the room of victims {expected:.1}", drive.iops);
+        assert!((drive.iops / expected - 1.0).abs() < 0.01);
+    }
+}
+
 /// After a pause a burst enters at once, and a host without pauses gets the rate all the same.
 #[test]
 fn a_burst_passes_the_rate_after_a_pause_and_the_rate_holds() {

@@ -3,7 +3,7 @@
 use base::Ratio;
 
 use crate::ftl::gc::VictimPolicy;
-use crate::ftl::pacing::{PacingKind, Quantum};
+use crate::ftl::pacing::{HostLimit, PacingKind, Quantum};
 use crate::ftl::placement::Isolation;
 use crate::ftl::reclaim_groups::VictimScope;
 use crate::geometry::{Geometry, PAGE_BYTES};
@@ -34,6 +34,8 @@ section! {
         pub free_high: Sourced<u32>,
         /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
         pub rate_iops: Option<Sourced<u64>> [1, 1_000_000_000],
+        /// Share of valid pages in victims below which that rate grows with the room that they give; absent: it does not.
+        pub rate_valid_percent: Option<Sourced<u32>> [0, 99],
         /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
         pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
         /// Owed data that moves as one burst; absent: it moves at once.
@@ -79,18 +81,26 @@ impl GcModel {
     pub(in crate::model) fn write_rate(
         &self,
         check: &CrossCheck<'_>,
-    ) -> Result<Option<Throttle>, ModelError> {
+    ) -> Result<Option<HostLimit>, ModelError> {
+        let valid_percent = self.rate_valid_percent.as_ref().map(|percent| percent.value);
         match (&self.rate_iops, self.pacing.value) {
             (None, PacingKind::Rate) => {
                 check.fail("gc.pacing", "rate", "it needs gc.rate_iops, which is absent")
             }
-            (None, _) => self.rate_burst_bytes.as_ref().map_or(Ok(None), |burst| {
-                check.fail("gc.rate_burst_bytes", burst.value, "gc.pacing is not rate")
-            }),
+            (None, _) => {
+                let rule = "gc.pacing is not rate";
+                if let Some(percent) = valid_percent {
+                    return check.fail("gc.rate_valid_percent", percent, rule);
+                }
+                self.rate_burst_bytes
+                    .as_ref()
+                    .map_or(Ok(None), |burst| check.fail("gc.rate_burst_bytes", burst.value, rule))
+            }
             (Some(rate), PacingKind::Rate) => {
                 let burst = self.rate_burst_bytes.as_ref().map_or(PAGE_BYTES, |burst| burst.value);
                 let page_ns = 1_000_000_000_u64.div_ceil(rate.value);
-                Ok(Some(Throttle { page_ns, burst_ns: burst / PAGE_BYTES * page_ns }))
+                let throttle = Throttle { page_ns, burst_ns: burst / PAGE_BYTES * page_ns };
+                Ok(Some(HostLimit { throttle, valid_percent }))
             }
             (Some(rate), _) => check.fail("gc.rate_iops", rate.value, "gc.pacing is not rate"),
         }

@@ -44,6 +44,7 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("gc.pacing", &["rate", "rate", "rate", "token"]),
         ("gc.rate_iops", &["1", "1000", "20_000", "1_000_000_000"]),
         ("gc.rate_burst_bytes?", &["4096", "1_000_000", "1_073_741_824"]),
+        ("gc.rate_valid_percent?", &["0", "50", "99"]),
     ],
     &[("compression.granule_bytes", &["512", "1024", "2048"])],
     &[
