@@ -1,6 +1,7 @@
 //! A simulated drive step by step: commands in arrays, in a closed loop or at given times.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use base::{Completion, Data, Nanos, Op, OpKind, Status, TelemetryRow};
 use io::engine::sim::SimTarget;
@@ -10,6 +11,7 @@ use pyo3::types::PyDict;
 use target::{Patient, Target, TargetSpec};
 
 use crate::errors::Failure;
+use crate::policies::{Calls, Functions};
 
 /// Commands between two looks at the signals.
 const LOOK_EVERY: usize = 1 << 16;
@@ -26,11 +28,16 @@ type Arrays<'py> = (
 
 /// A simulated drive in virtual time.
 #[pyclass(frozen, module = "ssdlab._native")]
-pub(crate) struct Device(Mutex<State>);
+pub(crate) struct Device {
+    state: Mutex<State>,
+    /// The thread that works with the state, or `None` if nobody does.
+    worker: Mutex<Option<ThreadId>>,
+}
 
-#[derive(Clone)]
 struct State {
     drive: SimTarget,
+    /// The policies in Python; the drive calls them.
+    calls: Calls,
     /// Most commands outstanding.
     depth: usize,
     free_tags: Vec<u32>,
@@ -146,19 +153,39 @@ impl State {
         Ok(())
     }
 
-    fn reap(&mut self, min: usize) -> Result<(), Failure> {
-        self.drive.reap(min, &mut self.reaped)?;
+    fn reap(&mut self, min: usize) -> PyResult<()> {
+        let outcome = self.drive.reap(min, &mut self.reaped);
         self.keep();
-        Ok(())
+        self.calls.outcome(outcome)
     }
 
     /// Lets time pass; a time that is over changes nothing.
-    fn pass_until(&mut self, time: Nanos) -> Result<(), Failure> {
+    fn pass_until(&mut self, time: Nanos) -> PyResult<()> {
         while time > self.drive.now() {
-            self.drive.reap_until(time, &mut self.reaped)?;
+            let outcome = self.drive.reap_until(time, &mut self.reaped);
             self.keep();
+            self.calls.outcome(outcome)?;
         }
         Ok(())
+    }
+
+    /// A copy that goes its own way, with the same functions as policies.
+    fn branch(&self) -> Result<Self, Failure> {
+        self.drive.require_memory()?;
+        let mut drive = self.drive.clone();
+        let calls = self.calls.functions().calls();
+        calls.install(&mut drive)?;
+        Ok(Self {
+            drive,
+            calls,
+            depth: self.depth,
+            free_tags: self.free_tags.clone(),
+            numbers: self.numbers.clone(),
+            due_ns: self.due_ns.clone(),
+            next_number: self.next_number,
+            reaped: Vec::new(),
+            ended: self.ended.clone(),
+        })
     }
 
     fn keep(&mut self) {
@@ -186,9 +213,41 @@ impl State {
     }
 }
 
+/// The thread at work, for as long as this value lives.
+struct Shift<'a>(&'a Mutex<Option<ThreadId>>);
+
+impl<'a> Shift<'a> {
+    fn begin(worker: &'a Mutex<Option<ThreadId>>) -> Self {
+        *lock(worker) = Some(thread::current().id());
+        Self(worker)
+    }
+}
+
+impl Drop for Shift<'_> {
+    fn drop(&mut self) {
+        *lock(self.0) = None;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Device {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn with(state: State) -> Self {
+        Self { state: Mutex::new(state), worker: Mutex::default() }
+    }
+
+    /// Works with the state, which the policy that the drive asks in this moment cannot do.
+    fn turn<R>(&self, work: impl FnOnce(&mut State) -> R) -> Result<R, Failure> {
+        if *lock(&self.worker) == Some(thread::current().id()) {
+            return Err(Failure::usage(
+                "a policy cannot use the drive that asks it; it has the arrays of its argument",
+            ));
+        }
+        let mut state = lock(&self.state);
+        let _shift = Shift::begin(&self.worker);
+        Ok(work(&mut state))
     }
 
     /// Works without the GIL, and returns the commands that have ended.
@@ -198,27 +257,36 @@ impl Device {
         work: impl FnOnce(&mut State) -> PyResult<()> + Send,
     ) -> PyResult<Arrays<'py>> {
         let ended = py.detach(|| {
-            let mut state = self.state();
-            work(&mut state)?;
-            Ok::<_, PyErr>(std::mem::take(&mut state.ended))
-        })?;
+            self.turn(|state| {
+                work(state)?;
+                Ok::<_, PyErr>(std::mem::take(&mut state.ended))
+            })
+        })??;
         Ok(ended.arrays(py))
     }
 
     /// A look without the GIL.
-    fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&mut State) -> R + Send) -> R {
-        py.detach(|| look(&mut self.state()))
+    fn read<R: Send>(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&mut State) -> R + Send,
+    ) -> PyResult<R> {
+        Ok(py.detach(|| self.turn(look))?)
     }
 }
 
 #[pymethods]
 impl Device {
     #[new]
-    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
-        let drive = py.detach(|| open(spec))?;
+    #[pyo3(signature = (spec, policies))]
+    fn new(py: Python<'_>, spec: &str, policies: Functions) -> PyResult<Self> {
+        let mut drive = py.detach(|| open(spec))?;
+        let calls = policies.calls();
+        calls.install(&mut drive)?;
         let depth = drive.limits().queue_depth_max;
-        Ok(Self(Mutex::new(State {
+        Ok(Self::with(State {
             drive,
+            calls,
             depth: depth as usize,
             free_tags: (0..depth).rev().collect(),
             numbers: vec![0; depth as usize],
@@ -226,16 +294,12 @@ impl Device {
             next_number: 0,
             reaped: Vec::new(),
             ended: Ended::default(),
-        })))
+        }))
     }
 
     /// A second drive in the same state, which goes its own way.
     fn branch(&self, py: Python<'_>) -> PyResult<Self> {
-        let copy = self.read(py, |state| {
-            state.drive.require_memory()?;
-            Ok::<_, Failure>(state.clone())
-        });
-        Ok(Self(Mutex::new(copy?)))
+        Ok(Self::with(self.read(py, |state| state.branch())??))
     }
 
     /// Issues commands and returns those that have ended.
@@ -270,37 +334,37 @@ impl Device {
 
     /// Lets time pass until this moment, and returns the commands that have ended.
     fn advance<'py>(&self, py: Python<'py>, until_ns: u64) -> PyResult<Arrays<'py>> {
-        self.work(py, move |state| Ok(state.pass_until(Nanos(until_ns))?))
+        self.work(py, move |state| state.pass_until(Nanos(until_ns)))
     }
 
     /// Waits for every outstanding command, and returns those that have ended.
     fn drain<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
-        self.work(py, |state| Ok(state.reap(state.outstanding())?))
+        self.work(py, |state| state.reap(state.outstanding()))
     }
 
     #[getter]
-    fn now_ns(&self, py: Python<'_>) -> u64 {
+    fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
         self.read(py, |state| state.drive.now().0)
     }
 
     #[getter]
-    fn outstanding(&self, py: Python<'_>) -> usize {
+    fn outstanding(&self, py: Python<'_>) -> PyResult<usize> {
         self.read(py, |state| state.outstanding())
     }
 
     #[getter]
-    fn queue_depth(&self, py: Python<'_>) -> usize {
+    fn queue_depth(&self, py: Python<'_>) -> PyResult<usize> {
         self.read(py, |state| state.depth)
     }
 
     #[getter]
-    fn capacity_bytes(&self, py: Python<'_>) -> u64 {
+    fn capacity_bytes(&self, py: Python<'_>) -> PyResult<u64> {
         self.read(py, |state| state.drive.capacity_bytes())
     }
 
     /// Totals since the drive was new, and present levels.
     fn telemetry<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let row = self.read(py, |state| state.drive.drive().telemetry());
+        let row = self.read(py, |state| state.drive.drive().telemetry())?;
         let totals = PyDict::new(py);
         for column in TelemetryRow::COLUMNS {
             totals.set_item(column.name, (column.get)(&row))?;
@@ -316,8 +380,7 @@ impl Device {
             ))
             .into());
         }
-        self.read(py, |state| state.drive.telemetry_start(Nanos(interval_ns)));
-        Ok(())
+        self.read(py, |state| state.drive.telemetry_start(Nanos(interval_ns)))
     }
 
     /// The rows of telemetry since the last call.
@@ -326,7 +389,7 @@ impl Device {
             let mut rows = Vec::new();
             state.drive.telemetry_take(&mut rows);
             rows
-        });
+        })?;
         let columns = PyDict::new(py);
         for column in TelemetryRow::COLUMNS {
             let values = rows.iter().map(column.get).collect();
@@ -336,9 +399,33 @@ impl Device {
     }
 
     /// Valid pages of each superblock.
-    fn valid_pages<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        let pages = self.read(py, |state| state.drive.drive().ftl().valid_pages.to_vec());
-        PyArray1::from_vec(py, pages)
+    fn valid_pages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let pages = self.read(py, |state| state.drive.drive().ftl().valid_pages.clone())?;
+        Ok(PyArray1::from_vec(py, pages))
+    }
+
+    /// The first broken invariant of the maps in words, or `None` if there is none. `held` has 1 for each page of the
+    /// drive that holds data by the caller's own account.
+    fn broken<'py>(
+        &self,
+        py: Python<'py>,
+        held: PyReadonlyArray1<'py, u8>,
+    ) -> PyResult<Option<String>> {
+        let held = held.as_array().to_vec();
+        self.read(py, move |state| {
+            let drive = state.drive.drive();
+            let l2p = &drive.ftl().l2p;
+            let is_other =
+                |&(page, &held): &(u64, &u8)| (l2p.get(page) == sim::ftl::NO_PAGE) != (held == 0);
+            match (0..).zip(&held).find(is_other) {
+                _ if held.len() as u64 != drive.config().geometry.logical_pages => {
+                    Some(format!("{} pages are accounted for", held.len()))
+                }
+                Some((page, 0)) => Some(format!("page {page} holds data that nobody wrote")),
+                Some((page, _)) => Some(format!("page {page} has lost its data")),
+                None => drive.check().err(),
+            }
+        })
     }
 
     /// Tells the drive that a range holds no data.
@@ -347,7 +434,7 @@ impl Device {
             state.must_be_idle("deallocate()")?;
             Ok::<_, Failure>(state.drive.deallocate(offset_bytes, length_bytes)?)
         });
-        Ok(done?)
+        Ok(done??)
     }
 
     /// Makes the drive new again; its clock goes on.
@@ -357,7 +444,7 @@ impl Device {
             state.ended = Ended::default();
             Ok::<_, Failure>(state.drive.purge(&Patient).map(|_| ())?)
         });
-        Ok(done?)
+        Ok(done??)
     }
 
     /// Lets days pass for the data.
@@ -366,7 +453,7 @@ impl Device {
             state.must_be_idle("age()")?;
             Ok::<_, Failure>(state.drive.age(target::Past { days, ..target::Past::default() })?)
         });
-        Ok(done?)
+        Ok(done??)
     }
 }
 

@@ -17,6 +17,7 @@ mod catalogue;
 mod device;
 mod errors;
 mod fits;
+mod policies;
 mod results;
 mod rows;
 mod runs;
@@ -36,6 +37,8 @@ mod _native {
     use super::device::Device;
     #[pymodule_export]
     use super::fits::{fit_model, fit_toml, write_amplification};
+    #[pymodule_export]
+    use super::policies::{Blocks, Level, Writes};
     #[pymodule_export]
     use super::results::{compare, list_runs, resolve_run, run_json};
     #[pymodule_export]

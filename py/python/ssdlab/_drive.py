@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _native
 from ._errors import UsageError
+from ._policy import Pace, Policy, Stream, functions
 from ._words import Value, target_key
 
 KINDS = ("read", "write", "flush", "deallocate")
@@ -76,6 +77,9 @@ class Drive:
     share of the drive, `host` a host profile; every other keyword is a value of the model, with `__`
     for the dot in its name.
 
+    `policy` chooses the superblock to collect, `stream` the placement handle of data, `pace` the valid pages that move for
+    each page written: functions in the place of the rules of the model (docs/guide/policy.md).
+
     >>> drive = Drive("samsung-840-pro-256gb", scale="1/256", seed=3, gc__policy="fifo")
     >>> drive.target
     'sim:samsung-840-pro-256gb?scale=1/256&seed=3&gc.policy=fifo'
@@ -92,6 +96,9 @@ class Drive:
         scale: Value | None = None,
         seed: SupportsIndex | None = None,
         host: str | None = None,
+        policy: Policy | None = None,
+        stream: Stream | None = None,
+        pace: Pace | None = None,
         **overrides: Value,
     ) -> None:
         name = str(model)
@@ -107,14 +114,18 @@ class Drive:
         self.description: dict[str, Any] = json.loads(_native.describe(self.target))
         """Name, capacities, facts and the resolved figures of the model."""
         self._model = name
+        self._functions = functions(policy, stream, pace)
         self._device: _native.Device | None = None
         # Two threads must not build it twice.
         self._building = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<ssdlab.Drive {self.target}>"
+        words = self._functions["words"]
+        return f"<ssdlab.Drive {self.target}{' with ' if words else ''}{words}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._functions["words"]:
+            raise TypeError(f"{self!r} has functions as policies, which stay in this process")
         if self._device is not None:
             raise TypeError(
                 f"{self!r} has run commands, and its state stays in this process; "
@@ -144,6 +155,11 @@ class Drive:
         return cast(int, self.description["raw_bytes"])
 
     @property
+    def log_bytes(self) -> int:
+        """NAND that holds data in steady state: over the size of the data it is the alpha of `ssdlab.theory`."""
+        return cast(int, self.description["log_bytes"])
+
+    @property
     def queue_depth(self) -> int:
         """The most commands that the drive takes at a time."""
         return cast(int, self.description["queue_depth_max"])
@@ -167,7 +183,7 @@ class Drive:
         """The simulated drive, built at its first use."""
         with self._building:
             if self._device is None:
-                self._device = _native.Device(self.target)
+                self._device = _native.Device(self.target, self._functions)
             return self._device
 
     @property
@@ -284,8 +300,9 @@ class Drive:
             self._device = device
 
     def clone(self) -> Drive:
-        """A second drive in the state of this one, which goes its own way."""
+        """A second drive in the state of this one, which goes its own way; it has the same functions as policies."""
         copy = _drive_of(self.target)
+        copy._functions = self._functions
         copy._device = None if self._device is None else self._device.branch()
         return copy
 
