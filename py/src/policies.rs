@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use io::engine::sim::{OwnPolicies, SimTarget};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use sim::ftl::StreamId;
 use sim::ftl::gc::own::{Candidates, VictimChoice};
 use sim::ftl::pacing;
 use sim::ftl::pacing::own::Pace;
@@ -22,46 +21,56 @@ use target::TargetError;
 use crate::errors::Failure;
 
 /// The superblocks among which a policy chooses, in the order of their numbers: an entry of each array is one of them.
-#[pyclass(frozen, get_all, module = "ssdlab._native")]
-pub(crate) struct Blocks {
-    /// Number of the superblock.
-    index: Py<PyArray1<u32>>,
-    /// Valid pages.
-    valid: Py<PyArray1<u32>>,
-    /// Superblocks that have been closed since it was, itself included.
-    age: Py<PyArray1<u64>>,
-    /// Erases.
-    erases: Py<PyArray1<u32>>,
-    /// Stream that wrote it: its placement handle.
-    stream: Py<PyArray1<u8>>,
-    /// Whether garbage collection wrote it.
-    moved: Py<PyArray1<bool>>,
-    /// Pages of data in each.
-    pages: u32,
-}
-
-impl Blocks {
-    fn new(py: Python<'_>, candidates: Candidates) -> Self {
-        let Candidates { superblocks, valid_pages, ages, erases, streams, superblock_pages } =
-            candidates;
-        let stream = streams.iter().map(|stream| stream.handle()).collect();
-        let moved = streams.into_iter().map(StreamId::is_moved).collect();
-        Self {
-            index: PyArray1::from_vec(py, superblocks).unbind(),
-            valid: PyArray1::from_vec(py, valid_pages).unbind(),
-            age: PyArray1::from_vec(py, ages).unbind(),
-            erases: PyArray1::from_vec(py, erases).unbind(),
-            stream: PyArray1::from_vec(py, stream).unbind(),
-            moved: PyArray1::from_vec(py, moved).unbind(),
-            pages: superblock_pages,
-        }
-    }
-}
+/// An array is made when it is asked for.
+#[pyclass(frozen, module = "ssdlab._native")]
+pub(crate) struct Blocks(Candidates);
 
 #[pymethods]
 impl Blocks {
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.index.bind(py).len()
+    fn __len__(&self) -> usize {
+        self.0.superblocks.len()
+    }
+
+    /// Number of the superblock.
+    #[getter]
+    fn index<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, &self.0.superblocks)
+    }
+
+    /// Valid pages.
+    #[getter]
+    fn valid<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, &self.0.valid_pages)
+    }
+
+    /// Superblocks that have been closed since it was, itself included.
+    #[getter]
+    fn age<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        PyArray1::from_slice(py, &self.0.ages)
+    }
+
+    /// Erases.
+    #[getter]
+    fn erases<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, &self.0.erases)
+    }
+
+    /// Stream that wrote it: its placement handle.
+    #[getter]
+    fn stream<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
+        PyArray1::from_iter(py, self.0.streams.iter().map(|stream| stream.handle()))
+    }
+
+    /// Whether garbage collection wrote it.
+    #[getter]
+    fn moved<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
+        PyArray1::from_iter(py, self.0.streams.iter().map(|stream| stream.is_moved()))
+    }
+
+    /// Pages of data in each.
+    #[getter]
+    fn pages(&self) -> u32 {
+        self.0.superblock_pages
     }
 }
 
@@ -101,7 +110,7 @@ pub(crate) struct Level {
 #[pyo3(from_item_all)]
 pub(crate) struct Functions {
     /// Their names, for the name of the drive.
-    words: String,
+    pub(crate) words: String,
     policy: Option<Function>,
     stream: Option<Function>,
     pace: Option<Function>,
@@ -238,8 +247,8 @@ struct Victims {
 impl VictimChoice for Victims {
     fn choose(&mut self, candidates: Candidates) -> Result<usize, String> {
         let last = candidates.superblocks.len() - 1;
-        self.line.ask(&self.function, |py, function| {
-            let answer = function.call1((Blocks::new(py, candidates),))?;
+        self.line.ask(&self.function, |_, function| {
+            let answer = function.call1((Blocks(candidates),))?;
             answer.extract::<usize>().map_err(|_| {
                 Failure::usage(format!(
                     "the policy returned {}; expected an index from 0 to {last}",
