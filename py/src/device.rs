@@ -1,14 +1,17 @@
 //! A simulated drive step by step: commands in arrays, in a closed loop or at given times.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use base::{Completion, Data, Nanos, Op, OpKind, Status, TelemetryRow};
+use expose::snapshot::FileFault;
+use expose::snapshot::bare::{self, BareState};
 use io::engine::sim::SimTarget;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use target::{Patient, Target, TargetSpec};
+use target::{Patient, Target, TargetError, TargetSpec};
 
 use crate::errors::Failure;
 use crate::policies::{Calls, Functions};
@@ -428,6 +431,35 @@ impl Device {
         })
     }
 
+    /// Writes the state of the idle drive into a new file.
+    fn save(&self, py: Python<'_>, target: &str, path: PathBuf) -> PyResult<()> {
+        let done = self.read(py, |state| {
+            state.must_be_idle("save()")?;
+            let words = &state.calls.functions().words;
+            let saved = BareState {
+                drive: state.drive.drive(),
+                free_tags: state.free_tags.as_slice(),
+                commands: state.next_number,
+            };
+            bare::save(&saved, (target, words), &path).map_err(|fault| state_failure(&path, &fault))
+        });
+        done?.map_err(PyErr::from)
+    }
+
+    /// Takes the state of a file.
+    fn load(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let done = self.read(py, |state| {
+            let BareState { drive, free_tags, commands } = bare::read(&path, state.drive.config())
+                .map_err(|fault| state_failure(&path, &fault))?;
+            state.must_be_idle("load()")?;
+            state.drive.go_on_from(drive);
+            state.free_tags = free_tags;
+            state.next_number = commands;
+            Ok::<_, Failure>(())
+        });
+        done?.map_err(PyErr::from)
+    }
+
     /// Tells the drive that a range holds no data.
     fn deallocate(&self, py: Python<'_>, offset_bytes: u64, length_bytes: u64) -> PyResult<()> {
         let done = self.read(py, |state| {
@@ -454,6 +486,25 @@ impl Device {
             Ok::<_, Failure>(state.drive.age(target::Past { days, ..target::Past::default() })?)
         });
         Ok(done??)
+    }
+}
+
+/// The target string and the words of the policies of the drive in a state file.
+#[pyfunction]
+pub(crate) fn saved_drive(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> {
+    let header = py.detach(|| bare::header(&path).map_err(|fault| state_failure(&path, &fault)))?;
+    Ok((header.target, header.policies))
+}
+
+/// The failure of a state file: the machine's, or a file that cannot be used.
+fn state_failure(path: &Path, fault: &FileFault) -> Failure {
+    let message = format!("{} {fault}", path.display());
+    match fault {
+        FileFault::Io(_) => Failure::from(TargetError::Device {
+            context: message,
+            source: std::io::Error::other("its file"),
+        }),
+        _ => Failure::usage(message),
     }
 }
 

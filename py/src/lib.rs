@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use super::catalogue::{check_model, describe, devices, drives, metrics, tests};
     #[pymodule_export]
-    use super::device::Device;
+    use super::device::{Device, saved_drive};
     #[pymodule_export]
     use super::fits::{fit_model, fit_toml, write_amplification};
     #[pymodule_export]

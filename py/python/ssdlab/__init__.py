@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from . import _native, plot, theory, traces
 from ._check import check_policy
-from ._drive import KINDS, Completions, Drive, Snapshot
+from ._drive import KINDS, Completions, Drive, Snapshot, load
 from ._errors import (
     DeviceError,
     Error,
@@ -62,6 +62,7 @@ __all__ = [
     "compare",
     "drives",
     "fit",
+    "load",
     "metric_catalogue",
     "plot",
     "read_library",

@@ -129,7 +129,7 @@ class Drive:
         if self._device is not None:
             raise TypeError(
                 f"{self!r} has run commands, and its state stays in this process; "
-                "call clone() for a second drive, or send its `target`"
+                "call clone() for a second drive, save() for a file, or send its `target`"
             )
         return _drive_of, (self.target,)
 
@@ -306,16 +306,53 @@ class Drive:
         copy._device = None if self._device is None else self._device.branch()
         return copy
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the state into a new file, for `ssdlab.load`; no command may be outstanding.
+
+        The frame of the file is that of `ssdlab sim save`. A file is read by a package with the same simulator only.
+        Functions as policies are not in it.
+        """
+        self.device.save(self.target, path)
+
     def reset(self) -> None:
         """Makes the drive new again (secure erase); its clock goes on."""
         self.device.reset()
 
 
-def _drive_of(target: str) -> Drive:
-    """The drive of a target string, for copies in other processes."""
+def load(
+    path: str | PathLike[str],
+    *,
+    policy: Policy | None = None,
+    stream: Stream | None = None,
+    pace: Pace | None = None,
+) -> Drive:
+    """The drive whose state `Drive.save` wrote. One that had functions as policies needs them again.
+
+    >>> import tempfile
+    >>> drive = Drive("samsung-840-pro-256gb", scale="1/512")
+    >>> ended = drive.submit("write", np.arange(1000) * 4096), drive.drain()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     drive.save(f"{folder}/filled.state")
+    ...     again = load(f"{folder}/filled.state")
+    >>> again.now_ns == drive.now_ns > 0
+    True
+    """
+    target, had = _native.saved_drive(path)
+    own = {"policy": policy, "stream": stream, "pace": pace}
+    missing = [word for word in had.split(", ") if had and own[word.split("=")[0]] is None]
+    if missing:
+        words = ", ".join(missing)
+        raise UsageError(f"the drive in {path} had functions that no file holds: {words}; give them", "usage")
+    drive = _drive_of(target, **own)
+    drive.device.load(path)
+    return drive
+
+
+def _drive_of(target: str, **own: Any) -> Drive:
+    """The drive of a target string."""
     name, _, keys = target.removeprefix("sim:").partition("?")
     pairs = [pair.split("=", 1) for pair in keys.split("&") if pair]
-    return Drive(name, **cast(dict[str, Any], dict(pairs)))
+    return Drive(name, **cast(dict[str, Any], dict(pairs)), **own)
 
 
 def _scale(scale: Value | None) -> Value | None:

@@ -337,6 +337,16 @@ impl SimTarget {
         &self.drive
     }
 
+    /// Puts a drive of the same model in the place of this one, with its policies.
+    ///
+    /// # Panics
+    /// If it is another drive: a bug in the caller.
+    pub fn go_on_from(&mut self, mut drive: Drive) {
+        assert!(drive.config() == &self.config, "a state belongs to its drive");
+        *drive.policies_mut() = self.drive.policies_mut().renewed();
+        self.drive = drive;
+    }
+
     /// The resolved model of the whole drive.
     pub fn config(&self) -> &Config {
         &self.config
