@@ -431,6 +431,12 @@ impl Device {
         })
     }
 
+    /// Erases of each superblock.
+    fn erases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let erases = self.read(py, |state| state.drive.drive().ftl().erase_counts.clone())?;
+        Ok(PyArray1::from_vec(py, erases))
+    }
+
     /// Writes the state of the idle drive into a new file.
     fn save(&self, py: Python<'_>, target: &str, path: PathBuf) -> PyResult<()> {
         let done = self.read(py, |state| {

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from typing import Any, SupportsIndex, cast
+from typing import Any, Literal, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _native
 from ._errors import UsageError
+from ._html import table
 from ._policy import Pace, Policy, Stream, functions
 from ._words import Value, target_key
 
@@ -123,6 +124,15 @@ class Drive:
         words = self._functions["words"]
         return f"<ssdlab.Drive {self.target}{' with ' if words else ''}{words}>"
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("target", self.target),
+            ("functions", self._functions["words"] or "none"),
+            ("capacity", f"{self.capacity_bytes / 1e9:,.1f} GB"),
+            ("NAND", f"{self.raw_bytes / 1e9:,.1f} GB"),
+        ]
+        return table(self.name, rows)
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._functions["words"]:
             raise TypeError(f"{self!r} has functions as policies, which stay in this process")
@@ -206,6 +216,7 @@ class Drive:
         queue_depth: int | None = None,
         data_percent: int | None = None,
         fua: bool = False,
+        errors: Literal["raise", "return"] = "raise",
     ) -> Completions:
         """Issues commands in order, and returns the commands that have ended meanwhile.
 
@@ -217,7 +228,8 @@ class Drive:
 
         `kind` is a word of `KINDS`, or codes; `kind` and `length_bytes` may be one value for all.
         `data_percent` is the size of the written data after compression; without it the data does not
-        shrink. `fua` forces writes to NAND.
+        shrink. `fua` forces writes to NAND. Commands outside the drive, or not aligned to its logical blocks, are a
+        `UsageError` before any is issued; with `errors="return"` they end with an errno.
 
         >>> drive = Drive("samsung-840-pro-256gb", scale="1/256")
         >>> offsets = np.random.default_rng(7).integers(0, 1000, size=100) * 4096
@@ -227,16 +239,38 @@ class Drive:
         """
         offsets = whole("offset_bytes", offset_bytes, np.uint64)
         count = len(offsets)
+        kinds = _spread(_codes(kind), count)
+        lengths = _spread(whole("length_bytes", length_bytes, np.uint32), count)
+        if errors not in ("raise", "return"):
+            raise UsageError(f"`errors` is {errors!r}; expected 'raise' or 'return'", "usage")
+        if errors == "raise" and len(kinds) == len(lengths) == count:
+            self._must_take(kinds, offsets, lengths)
         ended = self.device.submit(
-            _spread(_codes(kind), count),
+            kinds,
             offsets,
-            _spread(whole("length_bytes", length_bytes, np.uint32), count),
+            lengths,
             None if at_ns is None else whole("at_ns", at_ns, np.uint64),
             _index("queue_depth", queue_depth, 1 << 32),
             _index("data_percent", data_percent, 1 << 8),
             bool(fua),
         )
         return Completions(*ended)
+
+    def _must_take(self, kinds: NDArray[Any], offsets: NDArray[Any], lengths: NDArray[Any]) -> None:
+        """Refuses the first command that the drive would refuse."""
+        block_bytes = np.uint64(self.description["logical_block_bytes"])
+        end = np.uint64(self.capacity_bytes)
+        # The room behind an offset beyond the end would be less than none.
+        room = end - np.minimum(offsets, end)
+        refused = (lengths > room) | (lengths == 0) | ((offsets | lengths) % block_bytes != 0)
+        refused &= kinds != KINDS.index("flush")
+        if refused.any():
+            first = int(refused.argmax())
+            raise UsageError(
+                f"command {first} is of {lengths[first]} bytes at {offsets[first]}; expected whole blocks of "
+                f"{block_bytes} bytes within the {end} bytes of the drive, or errors='return'",
+                "usage",
+            )
 
     def advance(self, until_ns: SupportsIndex) -> Completions:
         """Lets time pass until this moment on the drive's clock, and returns the commands that ended."""
@@ -268,6 +302,10 @@ class Drive:
     def valid_pages(self) -> NDArray[np.uint32]:
         """Valid pages of each superblock now."""
         return self.device.valid_pages()
+
+    def erases(self) -> NDArray[np.uint32]:
+        """Erases of each superblock since the drive was new."""
+        return self.device.erases()
 
     def deallocate(self, offset_bytes: SupportsIndex, length_bytes: SupportsIndex) -> None:
         """Tells the drive that a range holds no data (TRIM); no command may be outstanding."""
