@@ -175,12 +175,9 @@ impl State {
     /// A copy that goes its own way, with the same functions as policies.
     fn branch(&self) -> Result<Self, Failure> {
         self.drive.require_memory()?;
-        let mut drive = self.drive.clone();
-        let calls = self.calls.functions().calls();
-        calls.install(&mut drive)?;
         Ok(Self {
-            drive,
-            calls,
+            drive: self.drive.clone(),
+            calls: self.calls.clone(),
             depth: self.depth,
             free_tags: self.free_tags.clone(),
             numbers: self.numbers.clone(),
@@ -285,7 +282,9 @@ impl Device {
     fn new(py: Python<'_>, spec: &str, policies: Functions) -> PyResult<Self> {
         let mut drive = py.detach(|| open(spec))?;
         let calls = policies.calls();
-        calls.install(&mut drive)?;
+        if let Some(own) = calls.own() {
+            drive.set_policies(own).map_err(Failure::from)?;
+        }
         let depth = drive.limits().queue_depth_max;
         Ok(Self::with(State {
             drive,

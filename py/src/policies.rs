@@ -6,8 +6,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 
-use io::engine::sim::{OwnPolicies, SimTarget};
+use io::engine::sim::OwnPolicies;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use sim::ftl::gc::own::{Candidates, VictimChoice};
@@ -129,13 +130,14 @@ impl<'py> FromPyObject<'_, 'py> for Function {
 }
 
 impl Functions {
-    /// The functions as policies of one drive.
+    /// The functions as policies of a new drive.
     pub(crate) fn calls(&self) -> Calls {
         Calls { functions: self.clone(), line: Line::default() }
     }
 }
 
-/// The functions as policies of one drive.
+/// The functions as policies of a drive and of its copies.
+#[derive(Clone)]
 pub(crate) struct Calls {
     functions: Functions,
     line: Line,
@@ -170,22 +172,18 @@ impl Calls {
             .then_some(OwnPolicies { words, policies })
     }
 
-    /// Makes them the policies of a drive.
-    pub(crate) fn install(&self, drive: &mut SimTarget) -> Result<(), Failure> {
-        self.own().map_or(Ok(()), |own| Ok(drive.set_policies(own)?))
-    }
-
-    /// The outcome of work of the drive: the exception of a function comes before the drive's words for it.
+    /// The outcome of work of a drive on this thread: the exception of a function comes before the drive's words for it.
     pub(crate) fn outcome(&self, outcome: Result<(), TargetError>) -> PyResult<()> {
-        match self.take_raised() {
+        let this = thread::current().id();
+        match self.line.take_raised(|thread| thread == this) {
             Some(error) => Err(error),
             None => Ok(outcome.map_err(Failure::from)?),
         }
     }
 
-    /// The exception of a function since the last call.
+    /// The exception of a function on any thread.
     pub(crate) fn take_raised(&self) -> Option<PyErr> {
-        self.line.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.line.take_raised(|_| true)
     }
 
     /// Ends a function that another thread carries out.
@@ -201,10 +199,11 @@ impl Calls {
     }
 }
 
-/// The way from the functions of a drive to its caller.
+/// The way from the functions of a drive to its caller; copies of the drive share it.
 #[derive(Clone, Default)]
 struct Line {
-    raised: Arc<Mutex<Option<PyErr>>>,
+    /// Exceptions that no caller has got, with the threads on which the drives work.
+    raised: Arc<Mutex<Vec<(ThreadId, PyErr)>>>,
     /// The thread that carries a function out, as Python numbers it; 0: none does.
     thread: Arc<AtomicU64>,
 }
@@ -216,6 +215,12 @@ impl fmt::Debug for Line {
 }
 
 impl Line {
+    fn take_raised(&self, is_wanted: impl Fn(ThreadId) -> bool) -> Option<PyErr> {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = raised.iter().position(|&(thread, _)| is_wanted(thread))?;
+        Some(raised.swap_remove(place).1)
+    }
+
     /// Asks a function; its exception is kept.
     fn ask<T>(
         &self,
@@ -231,7 +236,8 @@ impl Line {
             self.thread.store(0, Ordering::Relaxed);
             answer.map_err(|error| {
                 let words = error.to_string();
-                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                let raised = (thread::current().id(), error);
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).push(raised);
                 words
             })
         })

@@ -175,6 +175,21 @@ def test_copies_share_the_function_and_nothing_else() -> None:
     assert len(states) == 1
 
 
+def test_a_copy_has_the_history_that_its_functions_see() -> None:
+    def by_interval(writes: Writes) -> np.ndarray:
+        return (writes.interval > 0) & (writes.interval < 100_000)
+
+    def pace(level: Level) -> float:
+        return 8 - level.writable / level.pages if level.writable < 8 * level.pages else 0.25
+
+    drive = with_handles(stream=by_interval, pace=pace)
+    skewed_waf(drive)
+    copies = [drive, drive.clone(), drive.clone()]
+    drive.restore(copies[2].snapshot())
+    assert len({skewed_waf(it) for it in copies}) == 1
+    assert len({it.valid_pages().tobytes() for it in copies}) == 1
+
+
 def test_an_error_of_one_copy_is_not_raised_by_another() -> None:
     fails = False
 

@@ -364,7 +364,8 @@ def load(
     stream: Stream | None = None,
     pace: Pace | None = None,
 ) -> Drive:
-    """The drive whose state `Drive.save` wrote. One that had functions as policies needs them again.
+    """The drive whose state `Drive.save` wrote. One that had functions as policies needs them again;
+    the history that `stream` sees begins anew.
 
     >>> import tempfile
     >>> drive = Drive("samsung-840-pro-256gb", scale="1/512")
