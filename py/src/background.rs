@@ -17,13 +17,14 @@ pub(crate) struct Outcome<R> {
 }
 
 /// Does `work` without the GIL. It gets a stop button, pressed by Ctrl-C or an exception of `observe`,
-/// and a channel for the events that `observe` gets with the GIL.
+/// and a channel for the events that `observe` gets with the GIL. `interrupt` ends functions of Python in the work.
 ///
 /// A panic of the work goes on in the caller, where it becomes an exception.
 pub(crate) fn carry_out<E: Send, R: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool, Sender<E>) -> R + Send,
     mut observe: impl FnMut(Python<'_>, E) -> PyResult<()>,
+    interrupt: impl Fn(Python<'_>),
 ) -> Outcome<R> {
     let button = AtomicBool::new(false);
     let (sender, mut receiver) = mpsc::channel();
@@ -35,6 +36,7 @@ pub(crate) fn carry_out<E: Send, R: Send>(
                 && stopped_by.is_none()
             {
                 button.store(true, Ordering::Relaxed);
+                interrupt(py);
                 stopped_by = Some(error);
             }
         };

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use run::Test;
 use serde_json::{Value, json};
 use sim::model::{BUILT_IN, Model};
-use target::{Identity, TargetSpec};
+use target::TargetSpec;
 
 use crate::errors::Failure;
 
@@ -57,13 +57,13 @@ pub(crate) fn describe(py: Python<'_>, target: &str) -> PyResult<String> {
     let text = py.detach(|| {
         let spec: TargetSpec = target.parse()?;
         let inspected = io::open::inspect(&spec, &OpenOptions::default())?;
-        let Identity { name, firmware, serial, capacity_bytes, raw_bytes, facts, details, .. } =
-            &inspected.identity;
+        let it = &inspected.identity;
         Ok::<_, Failure>(
             json!({
-                "kind": spec.kind().name(), "name": name, "firmware": firmware, "serial": serial,
-                "capacity_bytes": capacity_bytes, "raw_bytes": raw_bytes, "facts": facts,
-                "details": details, "queue_depth_max": inspected.limits.queue_depth_max,
+                "kind": spec.kind().name(), "name": it.name, "firmware": it.firmware,
+                "serial": it.serial, "capacity_bytes": it.capacity_bytes, "raw_bytes": it.raw_bytes,
+                "log_bytes": it.log_bytes, "facts": it.facts, "details": it.details,
+                "queue_depth_max": inspected.limits.queue_depth_max,
                 "logical_block_bytes": inspected.limits.logical_block_bytes,
                 "memory_bytes": inspected.memory_bytes,
             })

@@ -1,15 +1,20 @@
 //! A simulated drive step by step: commands in arrays, in a closed loop or at given times.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use base::{Completion, Data, Nanos, Op, OpKind, Status, TelemetryRow};
+use expose::snapshot::FileFault;
+use expose::snapshot::bare::{self, BareState};
 use io::engine::sim::SimTarget;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use target::{Patient, Target, TargetSpec};
+use target::{Patient, Target, TargetError, TargetSpec};
 
 use crate::errors::Failure;
+use crate::policies::{Calls, Functions};
 
 /// Commands between two looks at the signals.
 const LOOK_EVERY: usize = 1 << 16;
@@ -26,11 +31,16 @@ type Arrays<'py> = (
 
 /// A simulated drive in virtual time.
 #[pyclass(frozen, module = "ssdlab._native")]
-pub(crate) struct Device(Mutex<State>);
+pub(crate) struct Device {
+    state: Mutex<State>,
+    /// The thread that works with the state, or `None` if nobody does.
+    worker: Mutex<Option<ThreadId>>,
+}
 
-#[derive(Clone)]
 struct State {
     drive: SimTarget,
+    /// The policies in Python; the drive calls them.
+    calls: Calls,
     /// Most commands outstanding.
     depth: usize,
     free_tags: Vec<u32>,
@@ -146,19 +156,36 @@ impl State {
         Ok(())
     }
 
-    fn reap(&mut self, min: usize) -> Result<(), Failure> {
-        self.drive.reap(min, &mut self.reaped)?;
+    fn reap(&mut self, min: usize) -> PyResult<()> {
+        let outcome = self.drive.reap(min, &mut self.reaped);
         self.keep();
-        Ok(())
+        self.calls.outcome(outcome)
     }
 
     /// Lets time pass; a time that is over changes nothing.
-    fn pass_until(&mut self, time: Nanos) -> Result<(), Failure> {
+    fn pass_until(&mut self, time: Nanos) -> PyResult<()> {
         while time > self.drive.now() {
-            self.drive.reap_until(time, &mut self.reaped)?;
+            let outcome = self.drive.reap_until(time, &mut self.reaped);
             self.keep();
+            self.calls.outcome(outcome)?;
         }
         Ok(())
+    }
+
+    /// A copy that goes its own way, with the same functions as policies.
+    fn branch(&self) -> Result<Self, Failure> {
+        self.drive.require_memory()?;
+        Ok(Self {
+            drive: self.drive.clone(),
+            calls: self.calls.clone(),
+            depth: self.depth,
+            free_tags: self.free_tags.clone(),
+            numbers: self.numbers.clone(),
+            due_ns: self.due_ns.clone(),
+            next_number: self.next_number,
+            reaped: Vec::new(),
+            ended: self.ended.clone(),
+        })
     }
 
     fn keep(&mut self) {
@@ -186,9 +213,41 @@ impl State {
     }
 }
 
+/// The thread at work, for as long as this value lives.
+struct Shift<'a>(&'a Mutex<Option<ThreadId>>);
+
+impl<'a> Shift<'a> {
+    fn begin(worker: &'a Mutex<Option<ThreadId>>) -> Self {
+        *lock(worker) = Some(thread::current().id());
+        Self(worker)
+    }
+}
+
+impl Drop for Shift<'_> {
+    fn drop(&mut self) {
+        *lock(self.0) = None;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Device {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn with(state: State) -> Self {
+        Self { state: Mutex::new(state), worker: Mutex::default() }
+    }
+
+    /// Works with the state, which the policy that the drive asks in this moment cannot do.
+    fn turn<R>(&self, work: impl FnOnce(&mut State) -> R) -> Result<R, Failure> {
+        if *lock(&self.worker) == Some(thread::current().id()) {
+            return Err(Failure::usage(
+                "a policy cannot use the drive that asks it; it has the arrays of its argument",
+            ));
+        }
+        let mut state = lock(&self.state);
+        let _shift = Shift::begin(&self.worker);
+        Ok(work(&mut state))
     }
 
     /// Works without the GIL, and returns the commands that have ended.
@@ -198,27 +257,38 @@ impl Device {
         work: impl FnOnce(&mut State) -> PyResult<()> + Send,
     ) -> PyResult<Arrays<'py>> {
         let ended = py.detach(|| {
-            let mut state = self.state();
-            work(&mut state)?;
-            Ok::<_, PyErr>(std::mem::take(&mut state.ended))
-        })?;
+            self.turn(|state| {
+                work(state)?;
+                Ok::<_, PyErr>(std::mem::take(&mut state.ended))
+            })
+        })??;
         Ok(ended.arrays(py))
     }
 
     /// A look without the GIL.
-    fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&mut State) -> R + Send) -> R {
-        py.detach(|| look(&mut self.state()))
+    fn read<R: Send>(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&mut State) -> R + Send,
+    ) -> PyResult<R> {
+        Ok(py.detach(|| self.turn(look))?)
     }
 }
 
 #[pymethods]
 impl Device {
     #[new]
-    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
-        let drive = py.detach(|| open(spec))?;
+    #[pyo3(signature = (spec, policies))]
+    fn new(py: Python<'_>, spec: &str, policies: Functions) -> PyResult<Self> {
+        let mut drive = py.detach(|| open(spec))?;
+        let calls = policies.calls();
+        if let Some(own) = calls.own() {
+            drive.set_policies(own).map_err(Failure::from)?;
+        }
         let depth = drive.limits().queue_depth_max;
-        Ok(Self(Mutex::new(State {
+        Ok(Self::with(State {
             drive,
+            calls,
             depth: depth as usize,
             free_tags: (0..depth).rev().collect(),
             numbers: vec![0; depth as usize],
@@ -226,16 +296,12 @@ impl Device {
             next_number: 0,
             reaped: Vec::new(),
             ended: Ended::default(),
-        })))
+        }))
     }
 
     /// A second drive in the same state, which goes its own way.
     fn branch(&self, py: Python<'_>) -> PyResult<Self> {
-        let copy = self.read(py, |state| {
-            state.drive.require_memory()?;
-            Ok::<_, Failure>(state.clone())
-        });
-        Ok(Self(Mutex::new(copy?)))
+        Ok(Self::with(self.read(py, |state| state.branch())??))
     }
 
     /// Issues commands and returns those that have ended.
@@ -270,37 +336,37 @@ impl Device {
 
     /// Lets time pass until this moment, and returns the commands that have ended.
     fn advance<'py>(&self, py: Python<'py>, until_ns: u64) -> PyResult<Arrays<'py>> {
-        self.work(py, move |state| Ok(state.pass_until(Nanos(until_ns))?))
+        self.work(py, move |state| state.pass_until(Nanos(until_ns)))
     }
 
     /// Waits for every outstanding command, and returns those that have ended.
     fn drain<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
-        self.work(py, |state| Ok(state.reap(state.outstanding())?))
+        self.work(py, |state| state.reap(state.outstanding()))
     }
 
     #[getter]
-    fn now_ns(&self, py: Python<'_>) -> u64 {
+    fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
         self.read(py, |state| state.drive.now().0)
     }
 
     #[getter]
-    fn outstanding(&self, py: Python<'_>) -> usize {
+    fn outstanding(&self, py: Python<'_>) -> PyResult<usize> {
         self.read(py, |state| state.outstanding())
     }
 
     #[getter]
-    fn queue_depth(&self, py: Python<'_>) -> usize {
+    fn queue_depth(&self, py: Python<'_>) -> PyResult<usize> {
         self.read(py, |state| state.depth)
     }
 
     #[getter]
-    fn capacity_bytes(&self, py: Python<'_>) -> u64 {
+    fn capacity_bytes(&self, py: Python<'_>) -> PyResult<u64> {
         self.read(py, |state| state.drive.capacity_bytes())
     }
 
     /// Totals since the drive was new, and present levels.
     fn telemetry<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let row = self.read(py, |state| state.drive.drive().telemetry());
+        let row = self.read(py, |state| state.drive.drive().telemetry())?;
         let totals = PyDict::new(py);
         for column in TelemetryRow::COLUMNS {
             totals.set_item(column.name, (column.get)(&row))?;
@@ -316,8 +382,7 @@ impl Device {
             ))
             .into());
         }
-        self.read(py, |state| state.drive.telemetry_start(Nanos(interval_ns)));
-        Ok(())
+        self.read(py, |state| state.drive.telemetry_start(Nanos(interval_ns)))
     }
 
     /// The rows of telemetry since the last call.
@@ -326,7 +391,7 @@ impl Device {
             let mut rows = Vec::new();
             state.drive.telemetry_take(&mut rows);
             rows
-        });
+        })?;
         let columns = PyDict::new(py);
         for column in TelemetryRow::COLUMNS {
             let values = rows.iter().map(column.get).collect();
@@ -336,9 +401,68 @@ impl Device {
     }
 
     /// Valid pages of each superblock.
-    fn valid_pages<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        let pages = self.read(py, |state| state.drive.drive().ftl().valid_pages.to_vec());
-        PyArray1::from_vec(py, pages)
+    fn valid_pages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let pages = self.read(py, |state| state.drive.drive().ftl().valid_pages.clone())?;
+        Ok(PyArray1::from_vec(py, pages))
+    }
+
+    /// The first broken invariant of the maps in words, or `None` if there is none. `held` has 1 for each page of the
+    /// drive that holds data by the caller's own account.
+    fn broken<'py>(
+        &self,
+        py: Python<'py>,
+        held: PyReadonlyArray1<'py, u8>,
+    ) -> PyResult<Option<String>> {
+        let held = held.as_array().to_vec();
+        self.read(py, move |state| {
+            let drive = state.drive.drive();
+            let l2p = &drive.ftl().l2p;
+            let is_other =
+                |&(page, &held): &(u64, &u8)| (l2p.get(page) == sim::ftl::NO_PAGE) != (held == 0);
+            match (0..).zip(&held).find(is_other) {
+                _ if held.len() as u64 != drive.config().geometry.logical_pages => {
+                    Some(format!("{} pages are accounted for", held.len()))
+                }
+                Some((page, 0)) => Some(format!("page {page} holds data that nobody wrote")),
+                Some((page, _)) => Some(format!("page {page} has lost its data")),
+                None => drive.check().err(),
+            }
+        })
+    }
+
+    /// Erases of each superblock.
+    fn erases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let erases = self.read(py, |state| state.drive.drive().ftl().erase_counts.clone())?;
+        Ok(PyArray1::from_vec(py, erases))
+    }
+
+    /// Writes the state of the idle drive into a new file.
+    fn save(&self, py: Python<'_>, target: &str, path: PathBuf) -> PyResult<()> {
+        let done = self.read(py, |state| {
+            state.must_be_idle("save()")?;
+            let words = &state.calls.functions().words;
+            let saved = BareState {
+                drive: state.drive.drive(),
+                free_tags: state.free_tags.as_slice(),
+                commands: state.next_number,
+            };
+            bare::save(&saved, (target, words), &path).map_err(|fault| state_failure(&path, &fault))
+        });
+        done?.map_err(PyErr::from)
+    }
+
+    /// Takes the state of a file.
+    fn load(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let done = self.read(py, |state| {
+            let BareState { drive, free_tags, commands } = bare::read(&path, state.drive.config())
+                .map_err(|fault| state_failure(&path, &fault))?;
+            state.must_be_idle("load()")?;
+            state.drive.go_on_from(drive);
+            state.free_tags = free_tags;
+            state.next_number = commands;
+            Ok::<_, Failure>(())
+        });
+        done?.map_err(PyErr::from)
     }
 
     /// Tells the drive that a range holds no data.
@@ -347,7 +471,7 @@ impl Device {
             state.must_be_idle("deallocate()")?;
             Ok::<_, Failure>(state.drive.deallocate(offset_bytes, length_bytes)?)
         });
-        Ok(done?)
+        Ok(done??)
     }
 
     /// Makes the drive new again; its clock goes on.
@@ -357,7 +481,7 @@ impl Device {
             state.ended = Ended::default();
             Ok::<_, Failure>(state.drive.purge(&Patient).map(|_| ())?)
         });
-        Ok(done?)
+        Ok(done??)
     }
 
     /// Lets days pass for the data.
@@ -366,7 +490,26 @@ impl Device {
             state.must_be_idle("age()")?;
             Ok::<_, Failure>(state.drive.age(target::Past { days, ..target::Past::default() })?)
         });
-        Ok(done?)
+        Ok(done??)
+    }
+}
+
+/// The target string and the words of the policies of the drive in a state file.
+#[pyfunction]
+pub(crate) fn saved_drive(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> {
+    let header = py.detach(|| bare::header(&path).map_err(|fault| state_failure(&path, &fault)))?;
+    Ok((header.target, header.policies))
+}
+
+/// The failure of a state file: the machine's, or a file that cannot be used.
+fn state_failure(path: &Path, fault: &FileFault) -> Failure {
+    let message = format!("{} {fault}", path.display());
+    match fault {
+        FileFault::Io(_) => Failure::from(TargetError::Device {
+            context: message,
+            source: std::io::Error::other("its file"),
+        }),
+        _ => Failure::usage(message),
     }
 }
 

@@ -5,7 +5,6 @@ use std::error::Error;
 use load::trace::TraceError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
 use result::store::StoreError;
 use run::RunError;
 use session::exit::{self, EXIT_USAGE};
@@ -98,11 +97,4 @@ impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         Self::usage(error.to_string())
     }
-}
-
-/// Whether an exception asks for an end of the work: Ctrl-C, or an exit of the program.
-pub(crate) fn is_end(py: Python<'_>, error: &PyErr) -> bool {
-    let exception = py.get_type::<pyo3::exceptions::PyException>();
-    let of: Bound<'_, PyType> = error.get_type(py);
-    !of.is_subclass(&exception).unwrap_or(false)
 }

@@ -63,7 +63,8 @@ pub(crate) fn fit_model(
         observer.as_ref().map_or(Ok(()), |observer| observer.call1(py, (count,)).map(drop))
     };
     let work = |stop: &_, ended| asked.answer(stop, ended);
-    let background::Outcome { result, stopped_by } = background::carry_out(py, work, observe);
+    let background::Outcome { result, stopped_by } =
+        background::carry_out(py, work, observe, |_| ());
     stopped_by.map_or(Ok(()), Err)?;
     Ok(serde_json::to_string(&result?).map_err(Failure::from)?)
 }

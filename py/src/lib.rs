@@ -17,6 +17,7 @@ mod catalogue;
 mod device;
 mod errors;
 mod fits;
+mod policies;
 mod results;
 mod rows;
 mod runs;
@@ -33,9 +34,11 @@ mod _native {
     #[pymodule_export]
     use super::catalogue::{check_model, describe, devices, drives, metrics, tests};
     #[pymodule_export]
-    use super::device::Device;
+    use super::device::{Device, saved_drive};
     #[pymodule_export]
     use super::fits::{fit_model, fit_toml, write_amplification};
+    #[pymodule_export]
+    use super::policies::{Blocks, Level, Writes};
     #[pymodule_export]
     use super::results::{compare, list_runs, resolve_run, run_json};
     #[pymodule_export]

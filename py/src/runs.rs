@@ -15,7 +15,8 @@ use session::targets::{self, Requirements};
 use target::{PurgeMethod, TargetSpec};
 
 use crate::background;
-use crate::errors::{Failure, is_end};
+use crate::errors::Failure;
+use crate::policies::Functions;
 
 /// The run, as the Python side asks for it; nothing here confirms anything but `erase`.
 #[derive(FromPyObject)]
@@ -119,26 +120,30 @@ struct Read {
 
 /// Runs a test; returns the run directory and the error that ended the run early, or `None`.
 ///
-/// The measured part of a run that Ctrl-C stops is kept; the exception has a note that names it.
+/// The measured part of a run that Ctrl-C or an exception of a policy stops is kept; the exception has a note that names it.
 #[pyfunction]
 pub(crate) fn perform(
     py: Python<'_>,
     call: Call,
     observer: Option<Py<PyAny>>,
+    policies: Functions,
 ) -> PyResult<(PathBuf, Option<Py<PyAny>>)> {
-    let read = py.detach(|| call.read())?;
+    let mut read = py.detach(|| call.read())?;
+    let calls = policies.calls();
+    read.origin.policies = calls.own();
     let work = |button: &AtomicBool, events| call.carry_out(read, button, events);
     let observe = |py: Python<'_>, event: Event| match (&observer, words(py, &event)?) {
         (Some(observer), Some(words)) => observer.call1(py, words).map(drop),
         _ => Ok(()),
     };
-    let background::Outcome { result, stopped_by } = background::carry_out(py, work, observe);
-    if let Some(error) = stopped_by {
+    let background::Outcome { result, stopped_by } =
+        background::carry_out(py, work, observe, |py| calls.interrupt(py));
+    let raised = calls.take_raised();
+    if let Some(error) = stopped_by.or(raised) {
         if let Ok(outcome) = &result {
             let kept = format!("what was measured is kept in {}", outcome.dir.display());
             error.value(py).call_method1("add_note", (kept,))?;
         }
-        debug_assert!(is_end(py, &error) || observer.is_some(), "only an observer raises others");
         return Err(error);
     }
     let Outcome { dir, failure, .. } = result?;

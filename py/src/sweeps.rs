@@ -122,7 +122,8 @@ impl Book {
             }
             Ok::<_, RunError>(())
         };
-        let background::Outcome { result, stopped_by } = background::carry_out(py, work, observe);
+        let background::Outcome { result, stopped_by } =
+            background::carry_out(py, work, observe, |_| ());
         stopped_by.map_or(Ok(()), Err)?;
         Ok(result.map_err(Failure::from)?)
     }
@@ -144,7 +145,7 @@ pub(crate) fn carry_out_task(
     let task: Task = serde_json::from_str(task).map_err(Failure::from)?;
     let work = |stop: &_, _: std::sync::mpsc::Sender<()>| task.carry_out(runs.as_deref(), stop);
     let background::Outcome { result, stopped_by } =
-        background::carry_out(py, work, |_, ()| Ok(()));
+        background::carry_out(py, work, |_, ()| Ok(()), |_| ());
     stopped_by.map_or(Ok(()), Err)?;
     let outcome = result.map_err(Failure::from)?;
     let outcome = outcome.ok_or_else(|| Failure::usage("the task was stopped"))?;

@@ -127,9 +127,34 @@ def test_values_of_numpy_make_the_same_drive() -> None:
 
 def test_a_command_outside_the_drive_fails_by_itself() -> None:
     drive = small()
-    drive.submit("read", [drive.capacity_bytes, 1, 0])
+    drive.submit("read", [drive.capacity_bytes, 1, 0], errors="return")
     ended = drive.drain()
     assert sorted(ended.errno.tolist()) == [0, 22, 22]
+
+
+def test_a_batch_with_a_command_that_the_drive_refuses_is_not_begun() -> None:
+    drive = small()
+    end = drive.capacity_bytes
+    for offset, length in ((end, 4096), (end - 4096, 8192), (1, 4096), (0, 100), (0, 0), ((1 << 64) - 4096, 8192)):
+        with pytest.raises(ssdlab.UsageError, match="command 1 is of"):
+            drive.submit("write", np.array([0, offset], dtype=np.uint64), [4096, length])
+    assert drive.outstanding == 0 and drive.now_ns == 0
+    # A flush has no place, and the last block is one of the drive.
+    drive.submit(["flush", "write"], [end, end - 4096], [0, 4096])
+    assert drive.drain().errno.tolist() == [0, 0]
+
+
+def test_erases_of_each_superblock_add_up() -> None:
+    drive = small()
+    drive.submit("write", random_pages(drive, 400_000))
+    drive.drain()
+    assert len(drive.erases()) == len(drive.valid_pages())
+    assert int(drive.erases().sum()) == drive.telemetry()["erased_superblocks"] > 0
+
+
+def test_a_drive_shows_itself_in_a_notebook() -> None:
+    html = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256", policy=lambda blocks: 0)._repr_html_()
+    assert "<td>sim:samsung-840-pro-256gb?scale=1/256</td>" in html and "policy=&lt;lambda&gt;" in html
 
 
 def test_a_drive_goes_to_another_process_as_its_description() -> None:
@@ -246,6 +271,7 @@ HOSTILE = [
     lambda drive: drive.submit("write", [0], [4096, 4096]),
     lambda drive: drive.submit("write", [0], 1 << 31),
     lambda drive: drive.submit("write", [0], at_ns=[0, 0]),
+    lambda drive: drive.submit("write", [0], errors="ignore"),
     lambda drive: drive.submit("write", [0], queue_depth=0),
     lambda drive: drive.submit("write", [0], queue_depth=33),
     lambda drive: drive.submit("write", [0], queue_depth=-1),

@@ -172,3 +172,11 @@ def test_threads_simulate_side_by_side() -> None:
     for thread in threads:
         thread.join()
     assert len(outcomes) == 3 and outcomes[0] == outcomes[1] == outcomes[2]
+
+
+def test_runs_and_comparisons_show_themselves_in_a_notebook(run: ssdlab.Run) -> None:
+    html = run._repr_html_()
+    assert f"{run['iops_steady_mean']:,.5g}" in html and "(simulated)" in html
+    (comparison,) = ssdlab.compare(run, run, threshold=0.05)
+    html = comparison._repr_html_()
+    assert html.count("<tr>") == 1 + len(comparison.figures) and "<td>same</td>" in html

@@ -231,6 +231,18 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "example",
+        what: "does a program outside the workspace build and run with a policy of its own?",
+        lane: Lane::Cargo,
+        run: |workspace, log| {
+            let manifest = "examples/own-policy/Cargo.toml";
+            let mut run =
+                workspace.cargo(["run", "--quiet", "--locked", "--manifest-path", manifest]);
+            proc::stream(log, run.arg("--target-dir").arg(workspace.target_dir().join("examples")))
+        },
+        ..STEP
+    },
+    Step {
         name: "fuzz",
         what: "do the readers of traces, runs and NBD survive hostile input? (a minute each in CI)",
         lane: Lane::Cargo,

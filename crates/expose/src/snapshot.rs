@@ -1,5 +1,6 @@
 //! The whole state of a disk at one moment: drive, data, faults. In memory, or in a [`file`].
 
+pub mod bare;
 pub mod file;
 mod sections;
 

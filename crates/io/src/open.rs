@@ -174,7 +174,12 @@ impl Opened {
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Real(target) => target.warnings().to_vec(),
-            Self::Sim(_) | Self::Null(_) => Vec::new(),
+            Self::Sim(drive) => Vec::from_iter(drive.own_policies().map(|words| {
+                format!(
+                    "the drive follows functions of its caller ({words}), which no command repeats"
+                )
+            })),
+            Self::Null(_) => Vec::new(),
         }
     }
 }

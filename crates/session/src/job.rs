@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use device::host::environment::environment;
 use io::OpenOptions;
+use io::engine::sim::OwnPolicies;
 use io::open::{Inspected, Opened};
 use result::schema::{About, Invocation, Request};
 use result::store::RunDir;
@@ -44,6 +45,8 @@ pub struct Origin {
     pub left_out: Vec<String>,
     /// The words of the user.
     pub about: About,
+    /// The policies of a simulated drive in the place of those of its model, or `None` if it has those.
+    pub policies: Option<OwnPolicies>,
 }
 
 /// The plan of a request on its target.
@@ -118,7 +121,10 @@ impl Job {
         };
         let target = targets.target(&self.spec)?;
         let mut opened = target.open(&options)?;
-        let Origin { invocation, earlier, left_out, about } = origin.clone();
+        let Origin { invocation, earlier, left_out, about, policies } = origin.clone();
+        if let (Opened::Sim(drive), Some(policies)) = (&mut opened, policies) {
+            drive.set_policies(policies)?;
+        }
         let call = invocation.as_ref().map(|call| &call.requests);
         let request = run::Request {
             repeat: call.and_then(|call| request::repeat(&self.request, call)),

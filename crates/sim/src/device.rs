@@ -26,6 +26,7 @@ mod map_cache;
 mod mapping;
 mod mechanisms;
 mod performance_mode;
+mod policies;
 mod power;
 mod program;
 mod pslc;
@@ -50,6 +51,7 @@ use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Bursts, HostRate, Pacing};
+use crate::ftl::policies::Policies;
 use crate::ftl::reclaim_groups::{GroupGc, ReclaimGroups};
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry};
@@ -94,6 +96,9 @@ pub struct Device<P: Probe = Silent> {
     pacing: Pacing,
     bursts: Option<Bursts>,
     victims: VictimSelector,
+    /// Those of one's own; a saved state has none.
+    #[serde(skip)]
+    policies: Policies,
     collector: Collector,
     /// Garbage collection of the other reclaim groups, or `None` if there is only one.
     reclaim_groups: Option<Box<ReclaimGroups>>,
@@ -169,6 +174,7 @@ impl<P: Probe> Device<P> {
             pacing,
             bursts,
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
+            policies: Policies::default(),
             collector,
             reclaim_groups,
             programs: StreamPrograms::default(),
@@ -209,6 +215,7 @@ impl<P: Probe> Device<P> {
         let now_ns = self.now_ns;
         let thermal = self.thermal_at(now_ns).map(Thermal::renewed);
         let power = self.mechanisms.power.as_ref().map(|power| power.renewed(now_ns));
+        let policies = self.policies.renewed();
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry {
             superblocks: 0,
@@ -222,6 +229,7 @@ impl<P: Probe> Device<P> {
         self.now_ns = now_ns;
         self.mechanisms.power = power;
         self.mechanisms.thermal = thermal;
+        self.policies = policies;
         self.look_at_temperature();
         self.start_clock();
     }
@@ -246,7 +254,7 @@ impl<P: Probe> Device<P> {
         if self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
-        command.placement = op.placement;
+        command.placement = self.placement_of(op);
         if self.commands.send(op.tag, command) {
             self.host_is_back();
         }
@@ -254,6 +262,12 @@ impl<P: Probe> Device<P> {
             None => self.take_up(op.tag, command.kind, command.bytes),
             Some(transit) => transit.submit(op.tag, command.kind, command.bytes, now_ns),
         }
+    }
+
+    /// The placement handle of a command: the host's, or that of a choice of streams of one's own.
+    #[inline]
+    fn placement_of(&mut self, op: &Op) -> u8 {
+        if self.policies.streams.is_some() { self.own_placement_of(op) } else { op.placement }
     }
 
     /// A command is in the drive's queue.

@@ -4,6 +4,7 @@ use base::{Completion, Nanos, Op, TelemetryRow};
 
 use crate::device::Device;
 use crate::ftl::Ftl;
+use crate::ftl::policies::Policies;
 use crate::mechanism::power::{OperationCounts, StateTimes};
 use crate::model::Config;
 use crate::nand::aging::past::Past;
@@ -41,6 +42,11 @@ impl Drive {
     /// The drive's clock.
     pub fn now(&self) -> Nanos {
         self.0.now()
+    }
+
+    /// As [`Device::policies_mut`].
+    pub fn policies_mut(&mut self) -> &mut Policies {
+        self.0.policies_mut()
     }
 
     /// As [`Device::submit`], for several commands one after the other.

@@ -17,6 +17,7 @@ mod granules;
 mod groups;
 pub mod pacing;
 pub mod placement;
+pub mod policies;
 pub mod rebuild;
 pub mod reclaim_groups;
 mod stream;

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 from . import _native, plot, theory, traces
-from ._drive import KINDS, Completions, Drive, Snapshot
+from ._check import check_policy
+from ._drive import KINDS, Completions, Drive, Snapshot, load
 from ._errors import (
     DeviceError,
     Error,
@@ -20,6 +21,8 @@ from ._errors import (
     UsageError,
 )
 from ._fit import Choice, Estimate, Fit, NoModelError, Residual, fit, write_amplification
+from ._native import Blocks, Level, Writes
+from ._policy import Pace, Policy, Stream
 from ._results import Comparison, Figure, Library, Run, compare, read_library
 from ._run import Test, drives, metric_catalogue, run, simulate, tests
 from ._sweep import Sweep, sweep
@@ -29,6 +32,7 @@ __version__ = _native.version()
 
 __all__ = [
     "KINDS",
+    "Blocks",
     "Choice",
     "Comparison",
     "Completions",
@@ -39,19 +43,26 @@ __all__ = [
     "Figure",
     "Fit",
     "InterruptedRun",
+    "Level",
     "Library",
     "NoModelError",
+    "Pace",
+    "Policy",
     "RefusedError",
     "Residual",
     "Run",
     "Snapshot",
+    "Stream",
     "Sweep",
     "Test",
     "UnsupportedError",
     "UsageError",
+    "Writes",
+    "check_policy",
     "compare",
     "drives",
     "fit",
+    "load",
     "metric_catalogue",
     "plot",
     "read_library",

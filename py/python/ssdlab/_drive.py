@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from typing import Any, SupportsIndex, cast
+from typing import Any, Literal, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _native
 from ._errors import UsageError
+from ._html import table
+from ._policy import Pace, Policy, Stream, functions
 from ._words import Value, target_key
 
 KINDS = ("read", "write", "flush", "deallocate")
@@ -76,6 +78,9 @@ class Drive:
     share of the drive, `host` a host profile; every other keyword is a value of the model, with `__`
     for the dot in its name.
 
+    `policy` chooses the superblock to collect, `stream` the placement handle of data, `pace` the valid pages that move for
+    each page written: functions in the place of the rules of the model (docs/guide/policy.md).
+
     >>> drive = Drive("samsung-840-pro-256gb", scale="1/256", seed=3, gc__policy="fifo")
     >>> drive.target
     'sim:samsung-840-pro-256gb?scale=1/256&seed=3&gc.policy=fifo'
@@ -92,6 +97,9 @@ class Drive:
         scale: Value | None = None,
         seed: SupportsIndex | None = None,
         host: str | None = None,
+        policy: Policy | None = None,
+        stream: Stream | None = None,
+        pace: Pace | None = None,
         **overrides: Value,
     ) -> None:
         name = str(model)
@@ -107,18 +115,31 @@ class Drive:
         self.description: dict[str, Any] = json.loads(_native.describe(self.target))
         """Name, capacities, facts and the resolved figures of the model."""
         self._model = name
+        self._functions = functions(policy, stream, pace)
         self._device: _native.Device | None = None
         # Two threads must not build it twice.
         self._building = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<ssdlab.Drive {self.target}>"
+        words = self._functions["words"]
+        return f"<ssdlab.Drive {self.target}{' with ' if words else ''}{words}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("target", self.target),
+            ("functions", self._functions["words"] or "none"),
+            ("capacity", f"{self.capacity_bytes / 1e9:,.1f} GB"),
+            ("NAND", f"{self.raw_bytes / 1e9:,.1f} GB"),
+        ]
+        return table(self.name, rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._functions["words"]:
+            raise TypeError(f"{self!r} has functions as policies, which stay in this process")
         if self._device is not None:
             raise TypeError(
                 f"{self!r} has run commands, and its state stays in this process; "
-                "call clone() for a second drive, or send its `target`"
+                "call clone() for a second drive, save() for a file, or send its `target`"
             )
         return _drive_of, (self.target,)
 
@@ -144,6 +165,11 @@ class Drive:
         return cast(int, self.description["raw_bytes"])
 
     @property
+    def log_bytes(self) -> int:
+        """NAND that holds data in steady state: over the size of the data it is the alpha of `ssdlab.theory`."""
+        return cast(int, self.description["log_bytes"])
+
+    @property
     def queue_depth(self) -> int:
         """The most commands that the drive takes at a time."""
         return cast(int, self.description["queue_depth_max"])
@@ -167,7 +193,7 @@ class Drive:
         """The simulated drive, built at its first use."""
         with self._building:
             if self._device is None:
-                self._device = _native.Device(self.target)
+                self._device = _native.Device(self.target, self._functions)
             return self._device
 
     @property
@@ -190,6 +216,7 @@ class Drive:
         queue_depth: int | None = None,
         data_percent: int | None = None,
         fua: bool = False,
+        errors: Literal["raise", "return"] = "raise",
     ) -> Completions:
         """Issues commands in order, and returns the commands that have ended meanwhile.
 
@@ -201,7 +228,8 @@ class Drive:
 
         `kind` is a word of `KINDS`, or codes; `kind` and `length_bytes` may be one value for all.
         `data_percent` is the size of the written data after compression; without it the data does not
-        shrink. `fua` forces writes to NAND.
+        shrink. `fua` forces writes to NAND. Commands outside the drive, or not aligned to its logical blocks, are a
+        `UsageError` before any is issued; with `errors="return"` they end with an errno.
 
         >>> drive = Drive("samsung-840-pro-256gb", scale="1/256")
         >>> offsets = np.random.default_rng(7).integers(0, 1000, size=100) * 4096
@@ -211,16 +239,38 @@ class Drive:
         """
         offsets = whole("offset_bytes", offset_bytes, np.uint64)
         count = len(offsets)
+        kinds = _spread(_codes(kind), count)
+        lengths = _spread(whole("length_bytes", length_bytes, np.uint32), count)
+        if errors not in ("raise", "return"):
+            raise UsageError(f"`errors` is {errors!r}; expected 'raise' or 'return'", "usage")
+        if errors == "raise" and len(kinds) == len(lengths) == count:
+            self._must_take(kinds, offsets, lengths)
         ended = self.device.submit(
-            _spread(_codes(kind), count),
+            kinds,
             offsets,
-            _spread(whole("length_bytes", length_bytes, np.uint32), count),
+            lengths,
             None if at_ns is None else whole("at_ns", at_ns, np.uint64),
             _index("queue_depth", queue_depth, 1 << 32),
             _index("data_percent", data_percent, 1 << 8),
             bool(fua),
         )
         return Completions(*ended)
+
+    def _must_take(self, kinds: NDArray[Any], offsets: NDArray[Any], lengths: NDArray[Any]) -> None:
+        """Refuses the first command that the drive would refuse."""
+        block_bytes = np.uint64(self.description["logical_block_bytes"])
+        end = np.uint64(self.capacity_bytes)
+        # The room behind an offset beyond the end would be less than none.
+        room = end - np.minimum(offsets, end)
+        refused = (lengths > room) | (lengths == 0) | ((offsets | lengths) % block_bytes != 0)
+        refused &= kinds != KINDS.index("flush")
+        if refused.any():
+            first = int(refused.argmax())
+            raise UsageError(
+                f"command {first} is of {lengths[first]} bytes at {offsets[first]}; expected whole blocks of "
+                f"{block_bytes} bytes within the {end} bytes of the drive, or errors='return'",
+                "usage",
+            )
 
     def advance(self, until_ns: SupportsIndex) -> Completions:
         """Lets time pass until this moment on the drive's clock, and returns the commands that ended."""
@@ -253,6 +303,10 @@ class Drive:
         """Valid pages of each superblock now."""
         return self.device.valid_pages()
 
+    def erases(self) -> NDArray[np.uint32]:
+        """Erases of each superblock since the drive was new."""
+        return self.device.erases()
+
     def deallocate(self, offset_bytes: SupportsIndex, length_bytes: SupportsIndex) -> None:
         """Tells the drive that a range holds no data (TRIM); no command may be outstanding."""
         offset = _index("offset_bytes", offset_bytes, 1 << 64)
@@ -284,21 +338,60 @@ class Drive:
             self._device = device
 
     def clone(self) -> Drive:
-        """A second drive in the state of this one, which goes its own way."""
+        """A second drive in the state of this one, which goes its own way; it has the same functions as policies."""
         copy = _drive_of(self.target)
+        copy._functions = self._functions
         copy._device = None if self._device is None else self._device.branch()
         return copy
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the state into a new file, for `ssdlab.load`; no command may be outstanding.
+
+        The frame of the file is that of `ssdlab sim save`. A file is read by a package with the same simulator only.
+        Functions as policies are not in it.
+        """
+        self.device.save(self.target, path)
 
     def reset(self) -> None:
         """Makes the drive new again (secure erase); its clock goes on."""
         self.device.reset()
 
 
-def _drive_of(target: str) -> Drive:
-    """The drive of a target string, for copies in other processes."""
+def load(
+    path: str | PathLike[str],
+    *,
+    policy: Policy | None = None,
+    stream: Stream | None = None,
+    pace: Pace | None = None,
+) -> Drive:
+    """The drive whose state `Drive.save` wrote. One that had functions as policies needs them again;
+    the history that `stream` sees begins anew.
+
+    >>> import tempfile
+    >>> drive = Drive("samsung-840-pro-256gb", scale="1/512")
+    >>> ended = drive.submit("write", np.arange(1000) * 4096), drive.drain()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     drive.save(f"{folder}/filled.state")
+    ...     again = load(f"{folder}/filled.state")
+    >>> again.now_ns == drive.now_ns > 0
+    True
+    """
+    target, had = _native.saved_drive(path)
+    own = {"policy": policy, "stream": stream, "pace": pace}
+    missing = [word for word in had.split(", ") if had and own[word.split("=")[0]] is None]
+    if missing:
+        words = ", ".join(missing)
+        raise UsageError(f"the drive in {path} had functions that no file holds: {words}; give them", "usage")
+    drive = _drive_of(target, **own)
+    drive.device.load(path)
+    return drive
+
+
+def _drive_of(target: str, **own: Any) -> Drive:
+    """The drive of a target string."""
     name, _, keys = target.removeprefix("sim:").partition("?")
     pairs = [pair.split("=", 1) for pair in keys.split("&") if pair]
-    return Drive(name, **cast(dict[str, Any], dict(pairs)))
+    return Drive(name, **cast(dict[str, Any], dict(pairs)), **own)
 
 
 def _scale(scale: Value | None) -> Value | None:

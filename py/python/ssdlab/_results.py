@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._errors import UnsupportedError, UsageError
+from ._html import table
 
 if TYPE_CHECKING:
     import pandas
@@ -96,6 +97,11 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<ssdlab.Run {self.id}: {self.test} on {self.target}, {self.status}>"
+
+    def _repr_html_(self) -> str:
+        known = [(name, value, "; ".join(self.reservations(name))) for name, value in self.metrics.items()]
+        rows = [row for row in known if row[1] is not None]
+        return table(f"{self.test} on {self.target}, {self.status}", rows, ("figure", "value", "reservations"))
 
     @overload
     def series(self, frame: Literal["numpy"] = ..., phase: str | None = ...) -> Columns: ...
@@ -288,6 +294,10 @@ class Comparison:
 
     def __iter__(self) -> Iterator[Figure]:
         return iter(self.figures)
+
+    def _repr_html_(self) -> str:
+        rows = [(it.metric, it.a, it.b, it.change, it.outcome) for it in self.figures]
+        return table(f"{self.test} {self.variant}", rows, ("figure", "A", "B", "change", "outcome"))
 
     def __getitem__(self, metric: str) -> Figure:
         for figure in self.figures:

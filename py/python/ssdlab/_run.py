@@ -12,6 +12,7 @@ from typing import Any, cast
 from . import _native
 from ._drive import Drive
 from ._errors import Error, UsageError
+from ._policy import Pace, Policy, Stream, functions
 from ._progress import Line, Observer
 from ._results import Run
 from ._words import Value, word
@@ -71,6 +72,9 @@ def simulate(
     note: str | None = None,
     tags: Sequence[str] = (),
     progress: bool | Observer = False,
+    policy: Policy | None = None,
+    stream: Stream | None = None,
+    pace: Pace | None = None,
     settings: Mapping[str, Value] | None = None,
     **more_settings: Value,
 ) -> Run:
@@ -79,7 +83,7 @@ def simulate(
     Parameters of the test are keywords (`duration="60s"`) or in `settings`. `spare` is the share of raw NAND
     that is left to the drive, e.g. `"25%"`. The run goes into `library`, or into a temporary one that is
     removed with the last reference to the run. `progress` shows a line on stderr, or calls a function with
-    each event.
+    each event. `policy`, `stream` and `pace` are as for `Drive`, and come before those of the drive.
 
     >>> drive = Drive("samsung-840-pro-256gb", scale="1/256")
     >>> run = simulate(drive, "consistency", duration="4s", steady_from="2s")
@@ -89,6 +93,9 @@ def simulate(
     True
     """
     drive = model if isinstance(model, Drive) else Drive(model)
+    own = drive._functions
+    if policy or stream or pace:
+        own = functions(policy or own["policy"], stream or own["stream"], pace or own["pace"])
     temporary = None
     if library is None:
         temporary = tempfile.TemporaryDirectory(prefix="ssdlab-")
@@ -98,6 +105,7 @@ def simulate(
         drive.target,
         progress,
         temporary,
+        own,
         library=fspath(library),
         settings=_settings(settings, more_settings),
         spare=None if spare is None else word("spare", spare),
@@ -146,6 +154,7 @@ def run(
         target,
         progress,
         None,
+        functions(None, None, None),
         library=fspath(library),
         settings=_settings(settings, more_settings),
         spare=None if spare is None else word("spare", spare),
@@ -182,16 +191,23 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-def _perform(test: str, target: str, progress: bool | Observer, keep: object, **call: Any) -> Run:
+def _perform(
+    test: str,
+    target: str,
+    progress: bool | Observer,
+    keep: object,
+    own: Mapping[str, Any],
+    **call: Any,
+) -> Run:
     line = Line(f"{test} on {target}") if progress is True else None
     observer = line or (progress if callable(progress) else None)
     try:
         path, failure = _native.perform(
-            {**_DEFAULTS, "test": test, "target": target, **call}, observer
+            {**_DEFAULTS, "test": test, "target": target, **call}, observer, own
         )
     except (TypeError, OverflowError) as error:
         # A value of the wrong type, named by the conversion; the work itself raises neither.
-        if isinstance(error, Error) or error.__traceback__ is None or observer is not None:
+        if isinstance(error, Error) or error.__traceback__ is None or observer is not None or own["words"]:
             raise
         raise UsageError(str(error), "usage") from error
     finally:

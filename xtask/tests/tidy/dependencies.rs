@@ -40,6 +40,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         ],
         "ssdlab-py" => &[
             "ssdlab-sim",
+            "ssdlab-expose",
             "ssdlab-target",
             "ssdlab-io",
             "ssdlab-load",

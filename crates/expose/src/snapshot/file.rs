@@ -19,6 +19,7 @@ use std::path::Path;
 
 use base::Fnv;
 use base::file::open_regular;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::Config;
 
@@ -39,7 +40,7 @@ const COPY_BYTES: u64 = 1 << 20;
 const RUN_BYTES: u64 = 16;
 
 /// The simulator of this program: a hash of its source.
-const SIMULATOR: &str = env!("SSDLAB_SIMULATOR");
+pub(super) const SIMULATOR: &str = env!("SSDLAB_SIMULATOR");
 
 /// The account that a state file gives of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +78,7 @@ impl Header {
 }
 
 /// A hash of a resolved model, seed included.
-fn hash(config: &Config) -> String {
+pub(super) fn hash(config: &Config) -> String {
     let mut hash = Fnv::EMPTY;
     hash.add(format!("{config:?}").bytes().map(u64::from));
     format!("{:016x}", hash.value())
@@ -116,18 +117,27 @@ pub fn save<T>(
 ) -> Result<Header, FileFault> {
     replace.check(path)?;
     disk.drain();
+    let header = Header::of(disk, drive);
+    put(path, replace, |file| write(disk, &header, file))?;
+    Ok(header)
+}
+
+/// Puts a file at its place when it is complete.
+pub(super) fn put(
+    path: &Path,
+    replace: Replace,
+    write: impl FnOnce(File) -> io::Result<File>,
+) -> Result<(), FileFault> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let partial = tempfile::NamedTempFile::new_in(folder)?;
-    let header = Header::of(disk, drive);
-    write(disk, &header, partial.as_file().try_clone()?)?.sync_all()?;
+    write(partial.as_file().try_clone()?)?.sync_all()?;
     match replace {
         Replace::Nothing => partial.persist_noclobber(path),
         Replace::State => partial.persist(path),
     }
     .map_err(|error| error.error)?;
-    File::open(folder)?.sync_all()?;
-    Ok(header)
+    Ok(File::open(folder)?.sync_all()?)
 }
 
 fn write<T>(disk: &Disk<T>, header: &Header, file: File) -> io::Result<File> {
@@ -191,7 +201,7 @@ pub fn header(path: &Path) -> Result<Header, FileFault> {
     read_header(&file, head)
 }
 
-fn read_header(file: &File, head: Section) -> Result<Header, FileFault> {
+pub(super) fn read_header<H: DeserializeOwned>(file: &File, head: Section) -> Result<H, FileFault> {
     if head.bytes > HEADER_BYTES_MAX {
         return Err(FileFault::Damaged("its header"));
     }
@@ -218,7 +228,7 @@ impl SavedState {
     pub fn read(path: &Path, config: &Config) -> Result<Self, FileFault> {
         let file = open_regular(path)?;
         let [head, disk, pages, data] = sections(&file, NAMES)?;
-        let header = read_header(&file, head)?;
+        let header: Header = read_header(&file, head)?;
         if header.simulator != SIMULATOR {
             return Err(FileFault::Simulator { program: header.ssdlab });
         }

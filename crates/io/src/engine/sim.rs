@@ -9,6 +9,7 @@ use std::str::FromStr;
 use base::text::{close_to, shortened};
 use base::{Completion, Nanos, Op, Ratio, Rng, TelemetryRow};
 use device::host::{memory, small_file};
+use sim::ftl::policies::Policies;
 use sim::host::DeallocateSupport;
 use sim::mechanism::map_cache::MapCache;
 use sim::mechanism::read_ahead::ReadAheadPlan;
@@ -29,6 +30,15 @@ const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 /// Memory beside the maps of a drive: rows and histograms of a long run.
 const OTHER_BYTES: u64 = 64 << 20;
 
+/// Policies of the caller for a simulated drive.
+#[derive(Clone, Debug)]
+pub struct OwnPolicies {
+    /// Their description, which becomes part of the drive's name.
+    pub words: String,
+    /// The policies.
+    pub policies: Policies,
+}
+
 /// A simulated drive.
 #[derive(Clone, Debug)]
 pub struct SimTarget {
@@ -42,6 +52,8 @@ pub struct SimTarget {
     drive: Drive,
     /// Reads so far that touched a page without data.
     unwritten_reads: u64,
+    /// The policies that are not those of the model, in words, or `None` if all are.
+    own_policies: Option<String>,
 }
 
 /// The text of a drive model: a built-in name or the path of a TOML file.
@@ -308,7 +320,8 @@ impl SimTarget {
         memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&description.model, keys);
         let drive = Drive::new(config.clone());
-        Ok(Self { spec: spec.to_owned(), name, description, config, drive, unwritten_reads: 0 })
+        let spec = spec.to_owned();
+        Ok(Self { spec, name, description, config, drive, unwritten_reads: 0, own_policies: None })
     }
 
     /// Makes sure that a clone fits into the memory.
@@ -324,15 +337,49 @@ impl SimTarget {
         &self.drive
     }
 
+    /// Puts a drive of the same model in the place of this one, with its policies.
+    ///
+    /// # Panics
+    /// If it is another drive: a bug in the caller.
+    pub fn go_on_from(&mut self, mut drive: Drive) {
+        assert!(drive.config() == &self.config, "a state belongs to its drive");
+        *drive.policies_mut() = self.drive.policies_mut().renewed();
+        self.drive = drive;
+    }
+
     /// The resolved model of the whole drive.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
+    /// Gives the drive policies of the caller, which stay after a purge.
+    ///
+    /// # Errors
+    /// [`TargetError::Usage`] for a choice of streams on a drive without placement handles.
+    pub fn set_policies(&mut self, own: OwnPolicies) -> Result<(), TargetError> {
+        if own.policies.chooses_streams() && self.config.options.placement.is_none() {
+            return Err(TargetError::Usage(format!(
+                "{} has no streams to choose; give it `interface.placement_handles`, 2 to 8, and \
+                 `interface.kind=nvme`",
+                self.name
+            )));
+        }
+        *self.drive.policies_mut() = own.policies;
+        self.own_policies = Some(own.words);
+        Ok(())
+    }
+
+    /// The policies that are not those of the model, in words, or `None` if all are.
+    pub fn own_policies(&self) -> Option<&str> {
+        self.own_policies.as_deref()
+    }
+
     /// Another drive in the place of this one, at the same time.
     fn replace(&mut self, config: Config) {
         let now = self.drive.now();
+        let policies = self.drive.policies_mut().renewed();
         self.drive = Drive::new(config);
+        *self.drive.policies_mut() = policies;
         self.drive.run_until(now);
     }
 
@@ -373,7 +420,9 @@ impl Target for SimTarget {
     }
 
     fn identity(&self) -> Identity {
-        identity(&self.spec, self.name.clone(), &self.description, self.config())
+        let own = self.own_policies.as_ref().map(|words| format!(" with {words}"));
+        let name = format!("{}{}", self.name, own.unwrap_or_default());
+        identity(&self.spec, name, &self.description, self.config())
     }
 
     fn now(&self) -> Nanos {
@@ -389,6 +438,9 @@ impl Target for SimTarget {
     fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), TargetError> {
         let before = out.len();
         self.drive.reap(min, out);
+        if let Some(words) = self.drive.policies_mut().take_fault() {
+            return Err(TargetError::Usage(words));
+        }
         if out.len() - before >= min {
             return Ok(());
         }

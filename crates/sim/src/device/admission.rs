@@ -290,7 +290,11 @@ impl<P: Probe> Device<P> {
     pub(super) fn owe_for_unit(&mut self) {
         let level = self.level();
         let unit_pages = self.geometry().unit_pages;
-        let owed_pages = self.pacing.owed_pages(level, unit_pages);
+        let owed_pages = if self.policies.pace.is_some() {
+            self.own_owed_pages(level, unit_pages)
+        } else {
+            self.pacing.owed_pages(level, unit_pages)
+        };
         let due_pages = self.due_pages(owed_pages);
         self.collector.owe(due_pages);
     }

@@ -184,6 +184,9 @@ impl<P: Probe> Device<P> {
             return None;
         }
         let group = self.group_at_hand();
+        if self.policies.victims.is_some() {
+            return self.own_victim(group);
+        }
         self.victims.select_in(&self.ftl, group)
     }
 

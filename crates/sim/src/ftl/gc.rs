@@ -3,12 +3,13 @@
 //! Contract: [`VictimSelector::select`] is called when garbage collection starts on a new
 //! superblock. A policy sees the maps and names a closed superblock, or none if there is none. It
 //! must be deterministic; a policy that draws at random gets its own generator. A new policy is a
-//! file beside this one, a variant of [`VictimPolicy`] and an arm in `select`.
+//! file beside this one, a variant of [`VictimPolicy`] and an arm in `select`; one outside this crate is in [`own`].
 
 mod cost_benefit;
 mod d_choices;
 mod fifo;
 mod greedy;
+pub mod own;
 mod windowed_greedy;
 
 use base::Rng;
@@ -73,14 +74,18 @@ impl VictimSelector {
 
     /// The superblock of a reclaim group to collect next, or `None` if none of them would give room.
     pub fn select_in(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
-        let emptiest = greedy::select(ftl, group)?;
-        let full_pages = ftl.geometry.superblock_data_pages() - ftl.geometry.gap_pages();
-        let gives_room = ftl.valid_pages[emptiest as usize] < full_pages;
+        let emptiest = Self::emptiest(ftl, group)?;
         match self.policy {
-            _ if !gives_room => None,
             VictimPolicy::Greedy => Some(emptiest),
             _ => self.choose(ftl, group),
         }
+    }
+
+    /// The superblock of a group with the fewest valid pages, or `None` if it would not give room.
+    pub fn emptiest(ftl: &Ftl, group: u32) -> Option<u32> {
+        let full_pages = full_pages(ftl);
+        greedy::select(ftl, group)
+            .filter(|&superblock| ftl.valid_pages[superblock as usize] < full_pages)
     }
 
     fn choose(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
@@ -93,6 +98,11 @@ impl VictimSelector {
             VictimPolicy::CostBenefit => cost_benefit::select(ftl, group),
         }
     }
+}
+
+/// Pages that may be valid in a superblock.
+fn full_pages(ftl: &Ftl) -> u32 {
+    ftl.geometry.superblock_data_pages() - ftl.geometry.gap_pages()
 }
 
 /// All superblocks of a group that may be collected.

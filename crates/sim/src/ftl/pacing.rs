@@ -7,6 +7,7 @@
 //! the host stream may take an erased superblock). A policy sees only [`Level`] for the first, and
 //! for the others, which are asked far more often, the number of erased superblocks.
 
+pub mod own;
 mod proportional;
 mod quantum;
 mod rate;

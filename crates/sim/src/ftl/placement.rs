@@ -7,6 +7,8 @@
 //! superblock; an unknown handle counts as the first; if erased superblocks are short, moved pages complete an open
 //! unit of another handle for which erases wait. Test: `tests/mechanisms/placement.rs`.
 
+pub mod own;
+
 use serde::Deserialize;
 
 use super::{Ftl, StreamId};

@@ -77,6 +77,13 @@ impl StreamId {
         [Gc, Gc1, Gc2, Gc3, Gc4, Gc5, Gc6, Gc7]
     };
 
+    /// The placement handle of its data; 0 for streams without one.
+    pub fn handle(self) -> u8 {
+        let is_it = |&(host, moved): &(Self, Self)| host == self || moved == self;
+        let pairs = Self::HOSTS.into_iter().zip(Self::COLLECTED);
+        (0..).zip(pairs).find(|(_, pair)| is_it(pair)).map_or(0, |(handle, _)| handle)
+    }
+
     /// A bit for each stream that garbage collection writes.
     const MOVED_BITS: u32 = {
         let (mut bits, mut index) = (0, 0);

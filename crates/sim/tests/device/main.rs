@@ -12,6 +12,7 @@ mod host_reads;
 mod latency;
 mod models;
 mod nand;
+mod policies;
 mod reset;
 mod telemetry;
 mod timing;

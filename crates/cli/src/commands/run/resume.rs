@@ -158,7 +158,8 @@ fn recorded(library: &Path, named: &RunDir) -> Result<Vec<RecordedRun>, RunError
         let earlier = newest(library, named.run(), request)
             .or_else(|| (own == request).then(|| named.clone()));
         let (left_out, about) = (left_out.clone(), named.run().about.clone());
-        let origin = Origin { invocation: invocation.clone(), earlier, left_out, about };
+        let invocation = invocation.clone();
+        let origin = Origin { invocation, earlier, left_out, about, ..Origin::default() };
         RecordedRun::new(request.clone(), origin)
     };
     requests.iter().map(one).collect()
