@@ -8,7 +8,7 @@ ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nvme 127.0.0.1:4420
     --connections 20 --no-run --format json > /tmp/tcp-served 2> /tmp/tcp-said &
 server=$!
 run tcp-server await /tmp/tcp-control $server /tmp/tcp-said
-until grep -q 'at nvme' /tmp/tcp-said; do usleep 100000; done
+within 20 grep -q 'at nvme' /tmp/tcp-said
 NQN=$(sed -n 's/.* at nvme .* as //p' /tmp/tcp-said)
 tcp="nvme connect -t tcp -a 127.0.0.1 -s 4420 -n $NQN"
 
