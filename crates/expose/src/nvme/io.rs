@@ -31,7 +31,7 @@ struct Plan {
     expected: Option<Vec<u8>>,
 }
 
-/// Bytes of the data that a command announces, if it takes data from the host.
+/// Checks the length of the data that a command announces to send.
 ///
 /// # Errors
 /// A status: they are not those of its blocks, or too many.
