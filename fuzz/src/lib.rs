@@ -1,5 +1,5 @@
 //! The readers tried with hostile input: those of traces, workload files, facts files, run directories,
-//! results to import, NBD and orders to an exposed drive. A target takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
+//! results to import, NBD, NVMe/TCP and orders to an exposed drive. A target takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
 //! (`fuzz_targets/`), and so does a driver of our own (`src/bin/driver.rs`) if there is no
 //! cargo-fuzz.
 
@@ -20,6 +20,7 @@ mod facts;
 mod import;
 pub mod mutate;
 mod nbd;
+mod nvme;
 mod run_directory;
 mod workload;
 
@@ -32,7 +33,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     Target { name: "lines", run: every_text_format, seeds: text_seeds },
     Target { name: "files", run: files, seeds: file_seeds },
     Target { name: "csv", run: csv, seeds: csv_seeds },
@@ -45,6 +46,7 @@ pub const TARGETS: [Target; 13] = [
     Target { name: "import", run: import::read, seeds: import::seeds },
     Target { name: "run_directory", run: run_directory::read, seeds: run_directory::seeds },
     Target { name: "nbd", run: nbd::serve, seeds: nbd::seeds },
+    Target { name: "nvme", run: nvme::serve, seeds: nvme::seeds },
     Target { name: "control", run: control::obey, seeds: control::seeds },
 ];
 

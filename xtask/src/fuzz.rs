@@ -18,7 +18,7 @@ const DRIVER: &str = "fuzz-driver";
 /// The program that writes the first inputs.
 const SEEDS: &str = "fuzz-seeds";
 
-const TARGETS: [&str; 13] = [
+const TARGETS: [&str; 14] = [
     "lines",
     "files",
     "csv",
@@ -31,6 +31,7 @@ const TARGETS: [&str; 13] = [
     "import",
     "run_directory",
     "nbd",
+    "nvme",
     "control",
 ];
 
@@ -38,7 +39,7 @@ const TARGETS: [&str; 13] = [
 #[derive(Args)]
 pub(crate) struct FuzzArgs {
     /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario, workload,
-    /// `fio_job`, facts, import, `run_directory`, nbd, control
+    /// `fio_job`, facts, import, `run_directory`, nbd, nvme, control
     #[arg(long)]
     target: Option<String>,
     /// Seconds for each target

@@ -8,14 +8,13 @@
 
 pub mod command;
 pub mod generic;
-pub mod identify;
 pub mod io_command;
-pub mod log;
 pub mod status;
 
 use std::fs::File;
 use std::os::fd::AsFd;
 
+pub use nvme::{identify, log};
 use target::TargetError;
 
 use crate::host::ioctl;

@@ -62,8 +62,8 @@ fn a_namespace_is_formatted_as_nvme_cli_says() {
     assert_eq!(found.used_blocks, number(&expected["nuse"]));
     assert_eq!(u64::from(found.format.lba_format), number(&expected["flbas"]) & 0x0f);
     let format = &expected["lbafs"][usize::from(found.format.lba_format)];
-    assert_eq!(found.block_bytes, Some(1 << number(&format["ds"])));
-    assert_eq!(u64::from(found.metadata_bytes), number(&format["ms"]));
+    assert_eq!(found.layout().block_bytes, Some(1 << number(&format["ds"])));
+    assert_eq!(u64::from(found.layout().metadata_bytes), number(&format["ms"]));
 }
 
 #[test]

@@ -11,10 +11,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use crate::clock::Pace;
+use crate::input_buffer::INPUT_BYTES;
 use crate::nbd::{self, Agreement, Export, NbdCommand, NbdError};
 use crate::shared::{RequestToken, SharedDisk};
 use crate::socket::Stream;
-use input::INPUT_BYTES;
 
 pub use input::Input;
 

@@ -1,14 +1,14 @@
 //! A simulated drive as a disk for any other program.
 //!
 //! ```text
-//! client -> nbd (bytes) -> connection -> disk: plan -> drive (time, maps) -> contents (bytes) -> reply
+//! client -> nbd or nvme (bytes) -> connection -> disk: plan -> drive (time, maps) -> contents (bytes) -> reply
 //! ```
 //!
 //! The simulator knows when a command ends and where its pages lie, and no data. A [`Disk`] joins it with
 //! [`Contents`]: it carries requests out as commands of the drive, and reads or changes the bytes when the
 //! drive has ended them. It has no thread, no socket and no clock. The [`server`] has those.
 //!
-//! Reading order: [`request`], [`plan`], [`disk`], [`nbd`], [`server`].
+//! Reading order: [`request`], [`plan`], [`disk`], [`nbd`], [`nvme`], [`server`].
 
 pub mod clock;
 pub mod connection;
@@ -16,7 +16,9 @@ pub mod contents;
 pub mod control;
 pub mod disk;
 pub mod fuse;
+mod input_buffer;
 pub mod nbd;
+pub mod nvme;
 pub mod outbox;
 pub mod plan;
 pub mod request;
@@ -28,6 +30,6 @@ pub mod socket;
 pub use clock::Pace;
 pub use contents::{Contents, ContentsError};
 pub use disk::Disk;
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, Service};
 pub use shared::SharedDisk;
 pub use socket::Address;

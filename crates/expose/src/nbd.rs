@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use thiserror::Error;
 
+use crate::plan::Shape;
 use crate::request::{Action, Answer, Extent, Fault, Request};
 use fields::Fields;
 
@@ -144,6 +145,17 @@ pub struct Export {
 }
 
 impl Export {
+    /// A disk of this shape.
+    pub fn of(shape: &Shape, description: String) -> Self {
+        Self {
+            capacity_bytes: shape.capacity_bytes,
+            preferred_bytes: shape.page_bytes as u32,
+            can_trim: shape.deallocates,
+            is_read_only: false,
+            description,
+        }
+    }
+
     /// The transmission flags: flush, FUA, zeroes, data in one piece, several connections and cache, beside the flag
     /// that there are flags.
     fn flags(&self) -> u16 {

@@ -6,8 +6,6 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::nbd::{self, Agreement, NbdCookie};
-use crate::request::{Answer, Fault};
 use crate::socket::Stream;
 
 /// Most bytes of requests and replies that are kept for a client before it has to wait.
@@ -44,7 +42,6 @@ impl State {
 #[derive(Debug)]
 pub struct Outbox {
     stream: Stream,
-    agreed: Agreement,
     state: Mutex<State>,
     /// There is a backlog, or an end.
     work: Condvar,
@@ -54,18 +51,13 @@ pub struct Outbox {
 
 impl Outbox {
     /// An empty one.
-    pub fn new(stream: Stream, agreed: Agreement) -> Self {
+    pub fn new(stream: Stream) -> Self {
         let (work, room) = Default::default();
-        Self { stream, agreed, state: Mutex::default(), work, room }
+        Self { stream, state: Mutex::default(), work, room }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Appends the reply to a request.
-    pub fn encode(&self, out: &mut Vec<u8>, mark: NbdCookie, result: &Result<Answer, Fault>) {
-        nbd::reply(out, self.agreed, mark, result.as_ref().map_err(|&fault| fault));
     }
 
     /// As [`Outbox::reserve`], but false instead of waiting.

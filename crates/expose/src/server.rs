@@ -1,4 +1,4 @@
-//! A server of NBD: takes connections, a thread for each, and bounds their number.
+//! A server of NBD or NVMe/TCP: takes connections, a thread for each, and bounds their number.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::connection::serve;
+use crate::connection;
 use crate::nbd::{Export, NbdError};
+use crate::nvme::{QueueError, Subsystem, queue};
 use crate::shared::SharedDisk;
 use crate::socket::{Address, Listener, Stream};
 
@@ -42,11 +43,42 @@ pub struct Clients {
     pub last_error: Option<String>,
 }
 
+impl Clients {
+    /// The clients of both servers.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            served: self.served + other.served,
+            turned_away: self.turned_away + other.turned_away,
+            broken: self.broken + other.broken,
+            last_error: other.last_error.or(self.last_error),
+        }
+    }
+}
+
+/// The protocol of a server.
+#[derive(Debug)]
+pub enum Service {
+    /// A disk.
+    Nbd(Export),
+    /// An NVMe drive.
+    Nvme(Arc<Subsystem>),
+}
+
+/// An error of a connection.
+#[derive(Debug, Error)]
+enum ConnectionError {
+    #[error(transparent)]
+    Nbd(#[from] NbdError),
+    #[error(transparent)]
+    Nvme(#[from] QueueError),
+}
+
 /// A server at its address.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
-    export: Export,
+    service: Service,
     shared: Arc<SharedDisk>,
     connections_max: usize,
     open: Mutex<BTreeMap<u64, Stream>>,
@@ -62,22 +94,14 @@ impl Server {
         address: &Address,
         is_for_others: bool,
         connections_max: usize,
-        description: String,
+        service: Service,
         shared: Arc<SharedDisk>,
     ) -> Result<Self, ServerError> {
         let listener = Listener::bind(address, is_for_others)
             .map_err(|source| ServerError::Bind { address: address.clone(), source })?;
-        let shape = shared.with(|disk| *disk.shape());
-        let export = Export {
-            capacity_bytes: shape.capacity_bytes,
-            preferred_bytes: shape.page_bytes as u32,
-            can_trim: shape.deallocates,
-            is_read_only: false,
-            description,
-        };
         Ok(Self {
             listener,
-            export,
+            service,
             shared,
             connections_max,
             open: Mutex::default(),
@@ -124,9 +148,14 @@ impl Server {
     }
 
     fn serve(&self, number: u64, mut stream: Stream) {
-        let is_read_only = self.shared.with(|disk| disk.faults.is_read_only);
-        let export = Export { is_read_only, ..self.export.clone() };
-        let end = serve(&mut stream, &export, &self.shared);
+        let end = match &self.service {
+            Service::Nbd(export) => {
+                let is_read_only = self.shared.with(|disk| disk.faults.is_read_only);
+                let export = Export { is_read_only, ..export.clone() };
+                connection::serve(&mut stream, &export, &self.shared).map_err(Into::into)
+            }
+            Service::Nvme(subsystem) => queue::serve(&stream, subsystem).map_err(Into::into),
+        };
         locked(&self.open).remove(&number);
         if let Err(error) = end
             && !is_gone(&error)
@@ -135,7 +164,7 @@ impl Server {
         }
     }
 
-    fn note(&self, error: &NbdError) {
+    fn note(&self, error: &ConnectionError) {
         let mut clients = locked(&self.clients);
         clients.broken += 1;
         clients.last_error = Some(error.to_string());
@@ -143,9 +172,13 @@ impl Server {
 }
 
 /// Whether the client has just gone away, which is no fault.
-fn is_gone(error: &NbdError) -> bool {
+fn is_gone(error: &ConnectionError) -> bool {
     use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-    let NbdError::Io(error) = error else { return false };
+    let (ConnectionError::Nbd(NbdError::Io(error)) | ConnectionError::Nvme(QueueError::Io(error))) =
+        error
+    else {
+        return false;
+    };
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
 }
 

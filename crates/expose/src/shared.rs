@@ -16,7 +16,7 @@ use base::Histogram;
 
 use crate::clock::{Clock, Pace};
 use crate::disk::{Disk, RequestResult};
-use crate::nbd::NbdCookie;
+use crate::nbd::{Agreement, NbdCookie};
 use crate::outbox::Outbox;
 use crate::request::{Answer, Fault, Request};
 
@@ -27,8 +27,16 @@ pub type Reply = Box<dyn FnOnce(Result<Answer, Fault>) + Send>;
 pub enum RequestToken {
     /// The thread that lets the drive carry it out, which knows it by this mark.
     Mark(NbdCookie),
-    /// A client of NBD on the real clock, with the bytes that it has reserved for the reply.
-    Client(Arc<Outbox>, NbdCookie, u64),
+    /// A client of NBD on the real clock.
+    Client {
+        /// Takes its replies.
+        outbox: Arc<Outbox>,
+        /// Form of the reply.
+        agreed: Agreement,
+        mark: NbdCookie,
+        /// Bytes that it has reserved for the reply.
+        bytes: u64,
+    },
     /// Anybody else.
     Reply(Reply),
 }
@@ -36,7 +44,7 @@ pub enum RequestToken {
 impl std::fmt::Debug for RequestToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Mark(mark) | Self::Client(_, mark, _) => mark.fmt(f),
+            Self::Mark(mark) | Self::Client { mark, .. } => mark.fmt(f),
             Self::Reply(_) => f.write_str("a reply"),
         }
     }
@@ -160,8 +168,15 @@ impl SharedDisk {
 
     /// Sends a request; on the fast clock it is answered before the return.
     pub fn send(&self, request: Request, reply: Reply) {
+        self.send_all(vec![(request, reply)]);
+    }
+
+    /// Sends requests together; on the fast clock they are answered before the return.
+    pub fn send_all(&self, requests: Vec<(Request, Reply)>) {
         self.with(|disk| {
-            disk.submit(RequestToken::Reply(reply), request);
+            for (request, reply) in requests {
+                disk.submit(RequestToken::Reply(reply), request);
+            }
             if self.pace == Pace::Fast {
                 disk.drain();
             }

@@ -203,7 +203,7 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
 fn bind_host(host: &str, is_for_others: bool) -> io::Result<TcpListener> {
     let addresses: Vec<SocketAddr> = host.to_socket_addrs()?.collect();
     if !is_for_others && addresses.iter().any(|address| !address.ip().is_loopback()) {
-        let message = "other machines would reach this address, and NBD has no password here";
+        let message = "other machines would reach this address, and there is no password here";
         return Err(io::Error::new(ErrorKind::PermissionDenied, message));
     }
     TcpListener::bind(&addresses[..])
@@ -245,6 +245,14 @@ impl Stream {
             Self::Unix(stream) => Self::Unix(stream.try_clone()?),
             Self::Tcp(stream) => Self::Tcp(stream.try_clone()?),
         })
+    }
+
+    /// Address and port of this side, or `None` over a Unix socket.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp(stream) => stream.local_addr().ok(),
+        }
     }
 
     /// Limits the time that a read or a write may take; `None` for no limit.

@@ -50,3 +50,4 @@ EXPOSED=$(disk NVME-EXPOSED)
 STEADY=$(disk NVME-STEADY)
 
 . /scenarios.sh
+. /nvme_tcp.sh

@@ -18,8 +18,10 @@ const PROGRAMS: [&str; 7] =
     ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "nbd-client", "fio"];
 
 /// Drivers of the drives, in a valid order of loading.
-const MODULES: [&str; 12] = [
+const MODULES: [&str; 14] = [
     "nvme",
+    "crc32c_generic",
+    "nvme-tcp",
     "ahci",
     "sd_mod",
     "dm-delay",
@@ -33,8 +35,11 @@ const MODULES: [&str; 12] = [
     "ltc4151",
 ];
 
-const SCRIPTS: [(&str, &str); 2] =
-    [("guest.sh", include_str!("guest.sh")), ("scenarios.sh", include_str!("scenarios.sh"))];
+const SCRIPTS: [(&str, &str); 3] = [
+    ("guest.sh", include_str!("guest.sh")),
+    ("scenarios.sh", include_str!("scenarios.sh")),
+    ("nvme_tcp.sh", include_str!("nvme_tcp.sh")),
+];
 
 /// Longest time for boot and all scenarios, in seconds; on a quiet machine they take a fifth of it.
 const TIME_MAX_S: &str = "2400";

@@ -11,6 +11,7 @@ mod faults;
 mod health;
 mod latency;
 mod machine;
+mod nvme_tcp;
 mod passthrough;
 mod power;
 mod promises;

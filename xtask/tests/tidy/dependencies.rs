@@ -10,16 +10,19 @@ use super::source::root;
 /// the table.
 fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
-        "ssdlab-base" | "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" | "ssdlab-target"
-        | "xtask" => &[],
+        "ssdlab-base" | "ssdlab-nvme" | "ssdlab-sim" | "ssdlab-load" | "ssdlab-result"
+        | "ssdlab-target" | "xtask" => &[],
         "ssdlab-bench" => &["xtask"],
-        "ssdlab-sim-trial" | "ssdlab-expose" => &["ssdlab-sim"],
-        "ssdlab-device" => &["ssdlab-target"],
+        "ssdlab-sim-trial" => &["ssdlab-sim"],
+        "ssdlab-expose" => &["ssdlab-nvme", "ssdlab-sim"],
+        "ssdlab-device" => &["ssdlab-nvme", "ssdlab-target"],
         "ssdlab-io" => &["ssdlab-sim", "ssdlab-target", "ssdlab-device"],
         "ssdlab-run" => &["ssdlab-target", "ssdlab-device", "ssdlab-load", "ssdlab-result"],
         "ssdlab-validation" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
         "ssdlab-serve" => &["ssdlab-result"],
-        "ssdlab-fuzz" => &["ssdlab-load", "ssdlab-result", "ssdlab-expose", "ssdlab-sim"],
+        "ssdlab-fuzz" => {
+            &["ssdlab-load", "ssdlab-nvme", "ssdlab-result", "ssdlab-expose", "ssdlab-sim"]
+        }
         "ssdlab-session" => &[
             "ssdlab-target",
             "ssdlab-device",

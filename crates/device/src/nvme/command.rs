@@ -1,5 +1,7 @@
 //! NVMe admin commands as plain data.
 
+use nvme::identify::NamespaceFormat;
+
 /// Every namespace of a controller.
 pub const ALL_NAMESPACES: u32 = 0xffff_ffff;
 
@@ -47,19 +49,6 @@ pub enum SanitizeAction {
     Block,
     /// Delete the key.
     Crypto,
-}
-
-/// Format of a namespace: a format command must repeat it to keep it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NamespaceFormat {
-    /// Index of the LBA format, 0 to 63.
-    pub lba_format: u8,
-    /// Whether metadata follows the data of each block.
-    pub extended_metadata: bool,
-    /// Type of protection information, 0 to 3.
-    pub protection: u8,
-    /// Whether protection information is at the start of the metadata.
-    pub protection_first: bool,
 }
 
 impl AdminCommand {

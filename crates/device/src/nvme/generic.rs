@@ -135,13 +135,13 @@ fn plain_block_bytes(
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
         format!("{error}{}", cause.unwrap_or_default())
     })?;
-    if namespace.metadata_bytes != 0 {
+    if namespace.layout().metadata_bytes != 0 {
         return Err(format!(
             "it is formatted with {} bytes of metadata for each block, which are not handled here",
-            namespace.metadata_bytes
+            namespace.layout().metadata_bytes
         ));
     }
-    match namespace.block_bytes {
+    match namespace.layout().block_bytes {
         Some(bytes) if bytes == report.logical_block_bytes => Ok(bytes),
         bytes => Err(format!(
             "the controller says that a block has {bytes:?} bytes, the kernel {}",

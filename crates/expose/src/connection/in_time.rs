@@ -22,7 +22,7 @@ pub(super) fn serve(
     agreed: Agreement,
     shared: &SharedDisk,
 ) -> Result<(), NbdError> {
-    let outbox = Arc::new(Outbox::new(stream.try_clone()?, agreed));
+    let outbox = Arc::new(Outbox::new(stream.try_clone()?));
     thread::scope(|scope| {
         let writer = thread::Builder::new().name("replies".to_owned());
         writer.spawn_scoped(scope, || outbox.write_backlog())?;
@@ -83,7 +83,8 @@ impl Client<'_> {
         match command {
             NbdCommand::Disk(mark, request) => {
                 self.reserve(bytes)?;
-                self.send(RequestToken::Client(Arc::clone(self.outbox), mark, bytes), request);
+                let (outbox, agreed) = (Arc::clone(self.outbox), self.agreed);
+                self.send(RequestToken::Client { outbox, agreed, mark, bytes }, request);
                 return Ok(());
             }
             NbdCommand::Extents { mark, range, most } => {

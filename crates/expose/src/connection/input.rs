@@ -1,21 +1,18 @@
 //! The requests in the bytes of a client.
 
-use std::io::{self, Read};
+use std::io::Read;
 
+use crate::input_buffer::InputBuffer;
 use crate::nbd::{self, Agreement, Export, NbdCommand, NbdError, RequestState};
 use crate::request::Action;
 
-/// Bytes to read at once, and to keep when a client sends less.
-pub(super) const INPUT_BYTES: usize = 256 << 10;
 /// Most data of requests and replies that are carried out together, in bytes.
 const BATCH_BYTES: u64 = nbd::DATA_BYTES_MAX as u64;
 
 /// The bytes that a client has sent and that are not yet understood.
 #[derive(Debug, Default)]
 pub struct Input {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
+    buffer: InputBuffer,
     has_left: bool,
 }
 
@@ -34,9 +31,9 @@ impl Input {
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
         while !self.has_left {
-            match nbd::parse(&self.bytes[self.start..self.end], export, agreed)? {
+            match nbd::parse(self.buffer.rest(), export, agreed)? {
                 RequestState::Complete(bytes, command) => {
-                    self.start += bytes;
+                    self.buffer.consume(bytes);
                     self.has_left = command == NbdCommand::Disconnect;
                     batch_bytes += data_bytes(&command);
                     batch.push(command);
@@ -45,25 +42,11 @@ impl Input {
                     }
                 }
                 RequestState::Incomplete(_) if !batch.is_empty() => return Ok(Some(batch)),
-                RequestState::Incomplete(bytes) if !self.fill(stream, bytes)? => break,
+                RequestState::Incomplete(bytes) if !self.buffer.fill(stream, bytes)? => break,
                 RequestState::Incomplete(_) => {}
             }
         }
         Ok(Some(batch).filter(|batch| !batch.is_empty()))
-    }
-
-    /// Reads once, with room for a request of so many bytes; false at the end of the stream.
-    fn fill(&mut self, stream: &mut impl Read, request_bytes: usize) -> io::Result<bool> {
-        self.bytes.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        let room_bytes = request_bytes.max(INPUT_BYTES);
-        if self.bytes.len() != room_bytes && self.end <= room_bytes {
-            self.bytes.resize(room_bytes, 0);
-            self.bytes.shrink_to_fit();
-        }
-        let read_bytes = stream.read(&mut self.bytes[self.end..])?;
-        self.end += read_bytes;
-        Ok(read_bytes > 0)
     }
 }
 

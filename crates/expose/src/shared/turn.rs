@@ -17,6 +17,7 @@ use base::Nanos;
 use super::{RequestToken, SharedDisk, State, locked};
 use crate::clock::Pace;
 use crate::disk::RequestResult;
+use crate::nbd;
 use crate::outbox::Outbox;
 use crate::request::Request;
 
@@ -157,9 +158,10 @@ impl Turn<'_> {
                 // Only the fast clock has these.
                 RequestToken::Mark(_) => {}
                 RequestToken::Reply(reply) => reply(finished.result),
-                RequestToken::Client(outbox, mark, bytes) => {
+                RequestToken::Client { outbox, agreed, mark, bytes } => {
                     self.replies.clear();
-                    outbox.encode(&mut self.replies, mark, &finished.result);
+                    let result = finished.result.as_ref().map_err(|&fault| fault);
+                    nbd::reply(&mut self.replies, agreed, mark, result);
                     let more_bytes = self.join(&outbox, &mut due);
                     outbox.send(&self.replies, bytes + more_bytes);
                 }
@@ -173,13 +175,14 @@ impl Turn<'_> {
 
     /// Appends the following replies to the same client. Returns the bytes that were reserved for them.
     fn join(&mut self, outbox: &Arc<Outbox>, due: &mut Peekable<impl Iterator<Item = Due>>) -> u64 {
-        let is_same = |token: &RequestToken| matches!(token, RequestToken::Client(other, ..) if Arc::ptr_eq(other, outbox));
+        let is_same = |token: &RequestToken| matches!(token, RequestToken::Client { outbox: other, .. } if Arc::ptr_eq(other, outbox));
         let mut reserved_bytes = 0;
         while self.replies.len() < REPLIES_BYTES_MAX
             && let Some((finished, instant)) = due.next_if(|(next, _)| is_same(&next.token))
-            && let RequestToken::Client(_, mark, bytes) = finished.token
+            && let RequestToken::Client { agreed, mark, bytes, .. } = finished.token
         {
-            outbox.encode(&mut self.replies, mark, &finished.result);
+            let result = finished.result.as_ref().map_err(|&fault| fault);
+            nbd::reply(&mut self.replies, agreed, mark, result);
             self.answered.push(instant);
             reserved_bytes += bytes;
         }

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Ratio, Rng};
+use expose::nbd::Export;
 use expose::plan::Shape;
 use expose::request::Action;
 use expose::server::Clients;
 use expose::shared::RequestToken;
-use expose::{Address, Contents, Disk, Pace, Server, SharedDisk};
+use expose::{Address, Contents, Disk, Pace, Server, Service, SharedDisk};
 use sim::{Config, Model};
 
 /// The number in a variable, or `None` if it has none.
@@ -84,7 +85,9 @@ pub(crate) fn serve_to(shared: &Arc<SharedDisk>, most: usize, work: impl FnOnce(
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("nbd");
     let address = Address::Unix(path.clone());
-    let server = Server::bind(&address, false, most, "a test".to_owned(), Arc::clone(shared));
+    let shape = shared.with(|disk| *disk.shape());
+    let service = Service::Nbd(Export::of(&shape, "a test".to_owned()));
+    let server = Server::bind(&address, false, most, service, Arc::clone(shared));
     let server = server.expect("a path");
     let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {

@@ -14,16 +14,18 @@ use std::time::{Duration, Instant};
 
 use ::target::{Identity, TargetError, TargetSpec};
 use base::Bytes;
-use clap::Args as ClapArgs;
+use clap::{ArgGroup, Args as ClapArgs};
 use device::guard::file::FileClaim;
 use device::host::memory;
 use device::host::shell::quoted;
 use expose::control::{Control, ControlServer};
 use expose::fuse::{FuseError, FuseMount};
+use expose::nbd::Export;
+use expose::nvme::{Names, Subsystem};
 use expose::plan::Shape;
 use expose::server::Clients;
 use expose::shared::RequestToken;
-use expose::{Address, Disk, Pace, Server, ServerError, SharedDisk};
+use expose::{Address, Disk, Pace, Server, ServerError, Service, SharedDisk};
 use io::engine::sim;
 use result::store::ios::{IosChoice, IosWriter};
 
@@ -41,21 +43,30 @@ const EXAMPLES: &str = "\
 Examples:
   ssdlab sim expose sim:samsung-840-pro-256gb --nbd /tmp/disk --control /tmp/control
   ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/64' --fuse mnt --clock real
+  ssdlab sim expose sim:samsung-980-pro-1000gb --nvme 127.0.0.1:4420
   ssdlab sim expose sim:samsung-840-pro-256gb --nbd 127.0.0.1:10809 --contents disk.img --no-run";
 
 /// Arguments of `sim expose`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = EXAMPLES)]
+#[command(group(ArgGroup::new("network").args(["nbd", "nvme"]).multiple(true)))]
 pub struct ExposeArgs {
     /// Simulated drive: `sim:NAME[?key=value&...]`
     #[arg(value_name = "TARGET")]
     pub target: String,
     /// Serve NBD at a Unix socket of this path, or at a port
-    #[arg(long, value_name = "SOCKET|HOST:PORT", required_unless_present = "fuse")]
+    #[arg(long, value_name = "SOCKET|HOST:PORT", required_unless_present_any = ["fuse", "nvme"])]
     pub nbd: Option<Address>,
-    /// Also serve other machines. NBD has neither password nor encryption here: use a tunnel
-    /// (ssh -L, stunnel) where the network is not your own
-    #[arg(long, requires = "nbd")]
+    /// Serve an NVMe drive over TCP at a port; `nvme connect` makes it a drive of a Linux machine
+    #[arg(long, value_name = "HOST:PORT")]
+    pub nvme: Option<Address>,
+    /// Host that may connect to the NVMe drive, by its name (`cat /etc/nvme/hostnqn`); repeatable. Default: every host
+    /// of this machine
+    #[arg(long, value_name = "NQN", requires = "nvme")]
+    pub host_nqn: Vec<String>,
+    /// Also serve other machines; the NVMe drive only with --host-nqn. There is neither password nor encryption: use a
+    /// tunnel (ssh -L, stunnel) where the network is not your own
+    #[arg(long, requires = "network")]
     pub listen_anywhere: bool,
     /// Mount the disk as the file `disk` in this empty directory
     #[arg(long, value_name = "DIR")]
@@ -106,6 +117,7 @@ const USES_LOOK: Duration = Duration::from_secs(10);
 /// Everything that serves a disk.
 struct Fronts {
     nbd: Option<Server>,
+    nvme: Option<(Server, Arc<Subsystem>)>,
     control: Option<ControlServer>,
     mounted: Option<FuseMount>,
 }
@@ -215,17 +227,21 @@ impl Fronts {
         });
         let control = control.transpose()?;
         let nbd = args.nbd.as_ref().map(|address| {
-            let most = args.connections as usize;
-            let (name, shared) = (identity.name.clone(), Arc::clone(shared));
-            Server::bind(address, args.listen_anywhere, most, name, shared).map_err(refusal)
+            let shape = shared.with(|disk| *disk.shape());
+            let service = Service::Nbd(Export::of(&shape, identity.name.clone()));
+            server(args, address, service, shared)
         });
-        Ok(Self { nbd: nbd.transpose()?, control, mounted })
+        let nvme = args.nvme.as_ref().map(|address| nvme(args, address, shared, &identity.name));
+        Ok(Self { nbd: nbd.transpose()?, nvme: nvme.transpose()?, control, mounted })
     }
 
     fn announce(&self, spec: &TargetSpec, shared: &SharedDisk) {
         let size = table::bytes(shared.with(|disk| disk.shape().capacity_bytes));
         if let Some(nbd) = &self.nbd {
             talk!("{spec}: {size} at nbd {}", nbd.address());
+        }
+        if let Some((nvme, subsystem)) = &self.nvme {
+            talk!("{spec}: {size} at nvme {} as {}", nvme.address(), subsystem.names.nqn);
         }
         if let Some(mounted) = &self.mounted {
             talk!("{spec}: {size} in the file {}", mounted.file().display());
@@ -240,12 +256,13 @@ impl Fronts {
         mut record: Option<&mut Record>,
         claim: Option<&FileClaim>,
     ) -> anyhow::Result<Clients> {
-        let Self { nbd, control, mounted } = self;
+        let Self { nbd, nvme, control, mounted } = self;
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| shared.keep_time(&over));
             let control = control.as_ref().map(|control| scope.spawn(|| control.run(stop)));
-            let nbd = nbd.map(|nbd| scope.spawn(|| nbd.run(stop)));
+            let servers = nbd.into_iter().chain(nvme.map(|(server, _)| server));
+            let servers: Vec<_> = servers.map(|server| scope.spawn(|| server.run(stop))).collect();
             let mut saved = Ok(());
             let (mut unused, mut looked) = (Ok(()), Instant::now());
             while !stop.load(Ordering::Relaxed) {
@@ -260,7 +277,8 @@ impl Fronts {
                     saved = record.save_sometimes(&shared.with(|disk| present(disk)));
                 }
             }
-            let clients = nbd.map(|nbd| nbd.join().unwrap_or_default()).unwrap_or_default();
+            let clients = servers.into_iter().map(|server| server.join().unwrap_or_default());
+            let clients = clients.fold(Clients::default(), Clients::and);
             let ended = control.map(thread::ScopedJoinHandle::join);
             let unmounted = mounted.map_or(Ok(()), unmount);
             over.store(true, Ordering::Relaxed);
@@ -270,6 +288,50 @@ impl Fronts {
             saved?;
             Ok(clients)
         })
+    }
+}
+
+fn server(
+    args: &ExposeArgs,
+    address: &Address,
+    service: Service,
+    shared: &Arc<SharedDisk>,
+) -> Result<Server, TargetError> {
+    let most = args.connections as usize;
+    Server::bind(address, args.listen_anywhere, most, service, Arc::clone(shared)).map_err(refusal)
+}
+
+/// The server of the drive over NVMe/TCP.
+fn nvme(
+    args: &ExposeArgs,
+    address: &Address,
+    shared: &Arc<SharedDisk>,
+    model: &str,
+) -> Result<(Server, Arc<Subsystem>), TargetError> {
+    let Some(place) = place_of(address) else {
+        let message = format!("--nvme {address}: name a host and its port, as 127.0.0.1:4420");
+        return Err(TargetError::Usage(message));
+    };
+    if args.listen_anywhere && args.host_nqn.is_empty() {
+        let message = "name each host that may use the NVMe drive with --host-nqn; without a list, \
+                       only this machine is served";
+        return Err(TargetError::Usage(message.to_owned()));
+    }
+    let name = args.target.trim_start_matches("sim:").split('?').next().unwrap_or_default();
+    let names = Names::new(name, model, place);
+    // A queue for each connection, less the admin queue and one for discovery.
+    let io_queues_max = args.connections.saturating_sub(2).max(1) as u16;
+    let subsystem =
+        Arc::new(Subsystem::new(Arc::clone(shared), names, args.host_nqn.clone(), io_queues_max));
+    let server = server(args, address, Service::Nvme(Arc::clone(&subsystem)), shared)?;
+    Ok((server, subsystem))
+}
+
+/// Host and port, or `None` for a path or a port that the system chooses: the drive is named by its place.
+fn place_of(address: &Address) -> Option<&str> {
+    match address {
+        Address::Tcp(place) if !place.ends_with(":0") => Some(place),
+        _ => None,
     }
 }
 

@@ -1,0 +1,207 @@
+//! Admin commands: identify, features, logs, events, erasure.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use nvme::command::{ALL_NAMESPACES, Command, admin};
+use nvme::identify::{self, IDENTIFY_BYTES, IdentifyController, structure};
+use nvme::log::page;
+use nvme::status::CommandStatus;
+
+use super::channel::{Channel, CommandReply, CommandResult};
+use super::controller::{Controller, EVENT_REQUESTS_MAX, Event};
+use super::errors::ERRORS_MAX;
+use super::logs::{self, WARNING_READ_ONLY, WARNING_TEMPERATURE};
+use super::subsystem::{
+    CAPSULE_DATA_BYTES, NAMESPACE, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
+    TRANSFER_PAGES_LOG2, VERSION,
+};
+use super::{erasure, features};
+
+/// Unit of the keep-alive time: a second.
+const KEEP_ALIVE_100MS: u16 = 10;
+/// Compare, Write Uncorrectable, Dataset Management, Write Zeroes, Verify.
+const NVM_COMMANDS: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7;
+/// The NVM command set.
+const NVM: u8 = 0;
+
+/// The surroundings of an admin command.
+#[derive(Clone, Copy, Debug)]
+pub struct AdminQueue<'a> {
+    /// The drive.
+    pub subsystem: &'a Arc<Subsystem>,
+    /// The controller of the queue.
+    pub controller: &'a Controller,
+    /// The way back.
+    pub channel: &'a Arc<Channel>,
+    /// Address that the host has found the drive at, or `None` over a Unix socket.
+    pub address: Option<SocketAddr>,
+}
+
+impl AdminQueue<'_> {
+    /// Carries a command out. `None` if it ends later.
+    pub fn carry_out(&self, command: &Command, data: &[u8]) -> Option<CommandResult> {
+        let is_discovery = self.controller.is_discovery;
+        Some(match command.opcode {
+            admin::IDENTIFY => self.identify(command),
+            admin::GET_LOG_PAGE => self.get_log(command),
+            admin::KEEP_ALIVE => {
+                self.controller.state().heard = Instant::now();
+                Ok(CommandReply::default())
+            }
+            admin::SET_FEATURES => features::set(self.subsystem, self.controller, command, data),
+            admin::GET_FEATURES => features::get(self.subsystem, self.controller, command),
+            admin::ASYNC_EVENT => {
+                return self.controller.hold(self.channel, command).err().map(Err);
+            }
+            admin::ABORT if !is_discovery => {
+                let [queue_id, command_id] =
+                    [command.dwords[0] as u16, (command.dwords[0] >> 16) as u16];
+                let is_aborted = queue_id == 0 && self.controller.abort(command_id);
+                Ok(u64::from(!is_aborted).into())
+            }
+            admin::FORMAT if !is_discovery => return self.format(command),
+            admin::SANITIZE if !is_discovery => erasure::sanitize(self.subsystem, command),
+            _ => Err(CommandStatus::INVALID_OPCODE),
+        })
+    }
+
+    /// `None`: it ends when all pages are empty.
+    fn format(&self, command: &Command) -> Option<CommandResult> {
+        let (channel, command) = (Arc::clone(self.channel), *command);
+        let reply = move |result| channel.complete(&command, 0, result);
+        erasure::format(self.subsystem, self.controller.id, &command, reply).err().map(Err)
+    }
+
+    fn identify(&self, command: &Command) -> CommandResult {
+        let Command { namespace_id, dwords: [first, second, ..], .. } = *command;
+        let (structure, command_set) = (first as u8, (second >> 24) as u8);
+        if (command.data.bytes as usize) < IDENTIFY_BYTES {
+            return Err(CommandStatus::DATA_LENGTH);
+        }
+        if self.controller.is_discovery && structure != structure::CONTROLLER {
+            return Err(CommandStatus::INVALID_FIELD);
+        }
+        let with_command_set = [
+            structure::NAMESPACE_OF_COMMAND_SET,
+            structure::CONTROLLER_OF_COMMAND_SET,
+            structure::ACTIVE_NAMESPACES_OF_COMMAND_SET,
+        ];
+        if with_command_set.contains(&structure) && command_set != NVM {
+            return Err(CommandStatus::INVALID_FIELD);
+        }
+        let of_namespace = |data: Vec<u8>| match namespace_id {
+            NAMESPACE => Ok(data.into()),
+            _ => Err(CommandStatus::INVALID_NAMESPACE),
+        };
+        match structure {
+            structure::NAMESPACE => of_namespace(self.subsystem.namespace().encode()),
+            structure::CONTROLLER => Ok(self.controller().encode().into()),
+            structure::ACTIVE_NAMESPACES | structure::ACTIVE_NAMESPACES_OF_COMMAND_SET => {
+                match namespace_id {
+                    0 => Ok(identify::namespace_list_of(&[NAMESPACE]).into()),
+                    0xffff_fffe.. => Err(CommandStatus::INVALID_NAMESPACE),
+                    _ => Ok(identify::namespace_list_of(&[]).into()),
+                }
+            }
+            structure::DESCRIPTORS => {
+                of_namespace(identify::descriptors(self.subsystem.names.guid))
+            }
+            structure::NAMESPACE_OF_COMMAND_SET => of_namespace(vec![0; IDENTIFY_BYTES]),
+            structure::CONTROLLER_OF_COMMAND_SET => Ok(vec![0; IDENTIFY_BYTES].into()),
+            structure::INDEPENDENT_NAMESPACE => of_namespace(identify::independent_namespace()),
+            structure::COMMAND_SETS => Ok(identify::command_sets().into()),
+            _ => Err(CommandStatus::INVALID_FIELD),
+        }
+    }
+
+    fn controller(&self) -> IdentifyController {
+        let Self { subsystem, controller, .. } = self;
+        let names = &subsystem.names;
+        let is_discovery = controller.is_discovery;
+        let thermal = subsystem.shared.with(|disk| disk.drive().config().options.thermal);
+        let limits = thermal.map_or([None; 2], |thermal| thermal.steps);
+        let [warning, critical] =
+            limits.map(|step| step.map_or(0, |step| (step.hot_mk / 1000) as u16));
+        let common = IdentifyController {
+            serial: names.serial.clone(),
+            model: names.model.clone(),
+            firmware: names.firmware.clone(),
+            version: VERSION,
+            controller_id: controller.id,
+            discovery: is_discovery,
+            transfer_pages_log2: TRANSFER_PAGES_LOG2,
+            outstanding_max: [3, EVENT_REQUESTS_MAX as u8 - 1],
+            error_log_entries: ERRORS_MAX as u8 - 1,
+            keep_alive_100ms: KEEP_ALIVE_100MS,
+            commands_max: QUEUE_ENTRIES + 1,
+            power_states: subsystem.power_states(),
+            capsule_16_bytes: ((nvme::command::COMMAND_BYTES + CAPSULE_DATA_BYTES) / 16) as u32,
+            subsystem: if is_discovery { nvme::fabrics::DISCOVERY_NQN } else { &names.nqn }
+                .to_owned(),
+            ..IdentifyController::default()
+        };
+        if is_discovery {
+            return common;
+        }
+        let can_erase = subsystem.can_erase();
+        IdentifyController {
+            total_nvm_bytes: subsystem.capacity_bytes().into(),
+            format: can_erase,
+            crypto_erase: can_erase,
+            sanitize_block: can_erase,
+            sanitize_crypto: can_erase,
+            warning_temperature_k: warning,
+            critical_temperature_k: critical,
+            volatile_write_cache: true,
+            events: Event::NAMESPACE_CHANGED.mask,
+            namespaces: NAMESPACE,
+            nvm_commands: NVM_COMMANDS,
+            ..common
+        }
+    }
+
+    fn get_log(&self, command: &Command) -> CommandResult {
+        let Command { namespace_id, dwords: [first, second, ..], .. } = *command;
+        let page = first as u8;
+        let keeps_events = first & 1 << 15 != 0;
+        let bytes = (u64::from(first >> 16) | u64::from(second & 0xffff) << 16).wrapping_add(1) * 4;
+        let offset = command.u64_in(2);
+        if u64::from(command.data.bytes) < bytes {
+            return Err(CommandStatus::DATA_LENGTH);
+        }
+        if bytes > TRANSFER_BYTES_MAX || !offset.is_multiple_of(4) {
+            return Err(CommandStatus::INVALID_FIELD);
+        }
+        if ![0, NAMESPACE, ALL_NAMESPACES].contains(&namespace_id) {
+            return Err(CommandStatus::INVALID_NAMESPACE);
+        }
+        let log = match (self.controller.is_discovery, page) {
+            (true, page::DISCOVERY) => Some(logs::discovery(self.subsystem, self.address)),
+            (true, _) => None,
+            (false, page) => logs::read(self.subsystem, self.controller, page),
+        };
+        let log = log.ok_or(CommandStatus::INVALID_LOG)?;
+        let rest = usize::try_from(offset).ok().and_then(|offset| log.get(offset..));
+        let mut data = rest.ok_or(CommandStatus::INVALID_FIELD)?.to_vec();
+        data.resize(bytes as usize, 0);
+        if !keeps_events {
+            self.controller.page_read(page);
+        }
+        Ok(data.into())
+    }
+
+    /// Looks for new critical warnings, and tells the host of them.
+    pub fn look_for_warnings(&self) {
+        let warnings = logs::smart(self.subsystem, self.controller).critical_warning;
+        let new = warnings & !std::mem::replace(&mut self.controller.state().warnings, warnings);
+        for (warning, event) in
+            [(WARNING_TEMPERATURE, Event::HOT), (WARNING_READ_ONLY, Event::READ_ONLY)]
+        {
+            if new & warning != 0 {
+                self.controller.tell(event);
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Commands of the NVM command set as requests for the disk.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use nvme::command::{ALL_NAMESPACES, Command, DatasetRange, RANGE_BYTES, nvm};
+use nvme::log::SanitizeState;
+use nvme::status::CommandStatus;
+
+use super::channel::{Channel, CommandReply, CommandResult};
+use super::controller::Controller;
+use super::features;
+use super::subsystem::{NAMESPACE, Subsystem, TRANSFER_BYTES_MAX, locked};
+use crate::request::{Action, Answer, Fault, Request};
+use crate::shared::Reply;
+
+/// Forced unit access, in dword 12.
+const FORCED: u32 = 1 << 30;
+/// Deallocate, in dword 12 of Write Zeroes.
+const DEALLOCATES: u32 = 1 << 25;
+/// Protection information, in dword 12: there is none.
+const PROTECTION: u32 = 0b1111 << 26;
+/// Deallocate, in dword 11 of Dataset Management.
+const DATASET_DEALLOCATES: u32 = 1 << 2;
+
+/// The requests of a command, and the use of their answers.
+#[derive(Debug, PartialEq, Eq)]
+struct Plan {
+    requests: Vec<Request>,
+    /// The data of a Compare, or `None` for other commands.
+    expected: Option<Vec<u8>>,
+}
+
+/// Checks the length of the data that a command announces to send.
+///
+/// # Errors
+/// A status: they are not those of its blocks, or too many.
+pub fn check_data(command: &Command, subsystem: &Subsystem) -> Result<(), CommandStatus> {
+    let expected = match command.opcode {
+        nvm::WRITE | nvm::COMPARE => blocks(command) * u64::from(subsystem.block_bytes()),
+        nvm::DATASET_MANAGEMENT => ranges(command) * RANGE_BYTES as u64,
+        _ => return Err(CommandStatus::INVALID_OPCODE),
+    };
+    if expected > TRANSFER_BYTES_MAX {
+        return Err(CommandStatus::INVALID_FIELD);
+    }
+    let is_right = u64::from(command.data.bytes) == expected;
+    // Linux sends all of its page of ranges.
+    let is_longer =
+        command.opcode == nvm::DATASET_MANAGEMENT && u64::from(command.data.bytes) > expected;
+    if is_right || is_longer { Ok(()) } else { Err(CommandStatus::DATA_LENGTH) }
+}
+
+fn blocks(command: &Command) -> u64 {
+    u64::from(command.dwords[2] & 0xffff) + 1
+}
+
+fn ranges(command: &Command) -> u64 {
+    u64::from(command.dwords[0] & 0xff) + 1
+}
+
+/// Turns a command into requests, each with its reply, which ends the command with the last of them. Commands without
+/// requests end at once.
+///
+/// # Errors
+/// That of the connection.
+pub fn take(
+    subsystem: &Subsystem,
+    controller: &Controller,
+    channel: &Arc<Channel>,
+    command: &Command,
+    data: Vec<u8>,
+) -> std::io::Result<Vec<(Request, Reply)>> {
+    let Plan { requests, expected } = match plan(subsystem, controller, command, data) {
+        Ok(plan) if !plan.requests.is_empty() => plan,
+        other => {
+            channel.complete(command, 0, other.map(|_| CommandReply::default()));
+            return Ok(Vec::new());
+        }
+    };
+    let is_read = matches!(requests[0].action, Action::Read);
+    let reserved_bytes: u64 = requests
+        .iter()
+        .map(|request| if is_read { request.bytes } else { request.data.len() as u64 })
+        .sum();
+    channel.reserve(reserved_bytes)?;
+    let end = {
+        let (channel, command) = (Arc::clone(channel), *command);
+        move |result: CommandResult| channel.complete(&command, reserved_bytes, result)
+    };
+    let is_change = !is_read && command.opcode != nvm::VERIFY;
+    let request = match <[Request; 1]>::try_from(requests) {
+        Ok([request]) => request,
+        Err(requests) => return Ok(together(requests, end)),
+    };
+    let reply = move |result: Result<Answer, Fault>| {
+        let result = result.map_err(|fault| status_of(fault, is_change));
+        end(result.and_then(|answer| match (answer, expected) {
+            (Answer::Data { bytes, .. }, Some(expected)) if bytes != expected => {
+                Err(CommandStatus::COMPARE_FAILURE)
+            }
+            (Answer::Data { bytes, .. }, None) => Ok(bytes.into()),
+            _ => Ok(CommandReply::default()),
+        }));
+    };
+    Ok(vec![(request, Box::new(reply))])
+}
+
+/// Changes that end a command with the last of them, with the first error.
+fn together(
+    requests: Vec<Request>,
+    end: impl FnOnce(CommandResult) + Send + 'static,
+) -> Vec<(Request, Reply)> {
+    let left = AtomicUsize::new(requests.len());
+    let shared = Arc::new((left, Mutex::new(None), Mutex::new(Some(end))));
+    let reply = |request| {
+        let shared = Arc::clone(&shared);
+        let reply = move |result: Result<Answer, Fault>| {
+            let (left, fault, end) = &*shared;
+            if let Err(found) = result {
+                locked(fault).get_or_insert(status_of(found, true));
+            }
+            if left.fetch_sub(1, Ordering::AcqRel) == 1
+                && let Some(end) = locked(end).take()
+            {
+                end(locked(fault).take().map_or(Ok(CommandReply::default()), Err));
+            }
+        };
+        (request, Box::new(reply) as Reply)
+    };
+    requests.into_iter().map(reply).collect()
+}
+
+fn plan(
+    subsystem: &Subsystem,
+    controller: &Controller,
+    command: &Command,
+    data: Vec<u8>,
+) -> Result<Plan, CommandStatus> {
+    let is_flush_of_all = command.opcode == nvm::FLUSH && command.namespace_id == ALL_NAMESPACES;
+    if command.namespace_id != NAMESPACE && !is_flush_of_all {
+        return Err(CommandStatus::INVALID_NAMESPACE);
+    }
+    if subsystem.sanitize_log().state == SanitizeState::InProgress {
+        return Err(CommandStatus::SANITIZING);
+    }
+    let block_bytes = u64::from(subsystem.block_bytes());
+    let capacity_bytes = subsystem.capacity_bytes();
+    let one = |action, fua, data, expected| {
+        let (offset, bytes) =
+            place(command.u64_in(0), blocks(command), block_bytes, capacity_bytes)?;
+        let carries_data = expected || matches!(action, Action::Read | Action::Write);
+        if carries_data && bytes > TRANSFER_BYTES_MAX || command.dwords[2] & PROTECTION != 0 {
+            return Err(CommandStatus::INVALID_FIELD);
+        }
+        if action == Action::Read && u64::from(command.data.bytes) != bytes {
+            return Err(CommandStatus::DATA_LENGTH);
+        }
+        let (data, expected) = if expected { (Vec::new(), Some(data)) } else { (data, None) };
+        Ok(Plan { requests: vec![Request { action, offset, bytes, fua, data }], expected })
+    };
+    let is_durable = command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
+    match command.opcode {
+        nvm::FLUSH => {
+            let request = Request {
+                action: Action::Flush,
+                offset: 0,
+                bytes: 0,
+                fua: false,
+                data: Vec::new(),
+            };
+            Ok(Plan { requests: vec![request], expected: None })
+        }
+        nvm::WRITE => one(Action::Write, is_durable, data, false),
+        nvm::READ => one(Action::Read, false, Vec::new(), false),
+        nvm::COMPARE => one(Action::Read, false, data, true),
+        nvm::VERIFY => one(Action::Fetch, false, Vec::new(), false),
+        nvm::WRITE_ZEROES => {
+            let keeps_pages = command.dwords[2] & DEALLOCATES == 0;
+            one(Action::Zero { keeps_pages }, is_durable, Vec::new(), false)
+        }
+        nvm::WRITE_UNCORRECTABLE => {
+            let (offset, bytes) =
+                place(command.u64_in(0), blocks(command), block_bytes, capacity_bytes)?;
+            let is_possible = subsystem.shared.with(|disk| {
+                let shape = *disk.shape();
+                !disk.faults.is_read_only && disk.faults.spoil(&shape, &(offset..offset + bytes))
+            });
+            if is_possible {
+                Ok(Plan { requests: Vec::new(), expected: None })
+            } else {
+                Err(CommandStatus::WRITE_PROTECTED)
+            }
+        }
+        nvm::DATASET_MANAGEMENT => dataset(command, &data, block_bytes, capacity_bytes),
+        _ => Err(CommandStatus::INVALID_OPCODE),
+    }
+}
+
+/// Deallocates the ranges; their other attributes are hints.
+fn dataset(
+    command: &Command,
+    data: &[u8],
+    block_bytes: u64,
+    capacity_bytes: u64,
+) -> Result<Plan, CommandStatus> {
+    let mut requests = Vec::new();
+    for range in
+        data.chunks_exact(RANGE_BYTES).take(ranges(command) as usize).map(DatasetRange::decode)
+    {
+        let blocks = u64::from(range.blocks);
+        let (offset, bytes) = place(range.start, blocks, block_bytes, capacity_bytes)?;
+        if command.dwords[1] & DATASET_DEALLOCATES != 0 && bytes > 0 {
+            requests.push(Request {
+                action: Action::Trim,
+                offset,
+                bytes,
+                fua: false,
+                data: Vec::new(),
+            });
+        }
+    }
+    Ok(Plan { requests, expected: None })
+}
+
+/// The bytes of these blocks: the first one, and their number.
+fn place(
+    start: u64,
+    blocks: u64,
+    block_bytes: u64,
+    capacity_bytes: u64,
+) -> Result<(u64, u64), CommandStatus> {
+    let end = start.checked_add(blocks).and_then(|end| end.checked_mul(block_bytes));
+    if end.is_some_and(|end| end <= capacity_bytes) {
+        Ok((start * block_bytes, blocks * block_bytes))
+    } else {
+        Err(CommandStatus::LBA_OUT_OF_RANGE)
+    }
+}
+
+/// The status of a command that failed.
+pub(super) fn status_of(fault: Fault, is_change: bool) -> CommandStatus {
+    match fault {
+        Fault::Io if is_change => CommandStatus::WRITE_FAULT,
+        Fault::Io => CommandStatus::READ_ERROR,
+        Fault::ReadOnly => CommandStatus::WRITE_PROTECTED,
+        Fault::NoSpace => CommandStatus::CAPACITY,
+        Fault::Invalid | Fault::Unsupported | Fault::TooLong => CommandStatus::INVALID_FIELD,
+    }
+}

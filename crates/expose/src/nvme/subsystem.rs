@@ -1,0 +1,244 @@
+//! The drive that hosts see: its names, its namespace, its controllers.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
+use nvme::identify::{IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
+use nvme::log::{SanitizeLog, SanitizeState};
+use nvme::status::CommandStatus;
+
+use super::controller::{Controller, Event};
+use super::errors::ErrorLog;
+use crate::shared::SharedDisk;
+
+/// Number of the only namespace.
+pub const NAMESPACE: u32 = 1;
+/// Version 2.0 of the specification.
+pub const VERSION: (u16, u8, u8) = (2, 0, 0);
+/// Entries of the longest queue, counted from 0.
+pub const QUEUE_ENTRIES: u16 = 127;
+/// Most data in the capsule of a command: the specification fixes it for admin queues.
+pub const CAPSULE_DATA_BYTES: usize = 8192;
+/// Longest transfer of a command, as a power of two of 4 KiB.
+pub const TRANSFER_PAGES_LOG2: u8 = 8;
+/// The same in bytes.
+pub const TRANSFER_BYTES_MAX: u64 = 4096 << TRANSFER_PAGES_LOG2;
+/// Most controllers at a time.
+const CONTROLLERS_MAX: usize = 64;
+/// Sizes of a logical block that the namespace may have.
+pub const BLOCK_BYTES: [u32; 2] = [512, 4096];
+
+/// The names of a subsystem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// Name of the subsystem, by which hosts connect.
+    pub nqn: String,
+    /// Model number.
+    pub model: String,
+    /// Serial number.
+    pub serial: String,
+    /// Firmware revision.
+    pub firmware: String,
+    /// Globally unique number of the namespace.
+    pub guid: u128,
+}
+
+impl Names {
+    /// Names for a drive of this name and model number at this place of this machine: two exposed drives must never look
+    /// like one with two paths.
+    pub fn new(name: &str, model: &str, place: &str) -> Self {
+        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let place = format!("{machine}:{place}");
+        let hash = |part: u8| {
+            let mut hasher = DefaultHasher::new();
+            (part, name, &place).hash(&mut hasher);
+            hasher.finish()
+        };
+        let plain =
+            |text: &str| -> String {
+                text.chars()
+                    .map(|sign| {
+                        if sign.is_ascii_alphanumeric() || "-.:".contains(sign) {
+                            sign
+                        } else {
+                            '-'
+                        }
+                    })
+                    .collect()
+            };
+        let mut nqn = format!("nqn.2026-11.invalid.ssdlab:{}:{}", plain(name), plain(&place));
+        nqn.truncate(NQN_BYTES_MAX);
+        Self {
+            nqn,
+            model: model.to_owned(),
+            serial: format!("SL{:016X}", hash(0)),
+            firmware: env!("CARGO_PKG_VERSION").to_owned(),
+            guid: u128::from(hash(1)) << 64 | u128::from(hash(2)),
+        }
+    }
+}
+
+/// A subsystem with one namespace.
+#[derive(Debug)]
+pub struct Subsystem {
+    /// The disk behind the namespace.
+    pub shared: Arc<SharedDisk>,
+    pub names: Names,
+    /// Most queues of a controller beside the admin queue.
+    pub io_queues_max: u16,
+    /// Hosts that may connect; empty for all.
+    hosts: Vec<String>,
+    /// Errors of commands.
+    pub errors: Arc<Mutex<ErrorLog>>,
+    controllers: Mutex<BTreeMap<u16, Arc<Controller>>>,
+    block_bytes: Mutex<u32>,
+    sanitize: Mutex<SanitizeLog>,
+}
+
+impl Subsystem {
+    /// A subsystem of this disk, for these hosts, or for all if the list is empty.
+    pub fn new(
+        shared: Arc<SharedDisk>,
+        names: Names,
+        hosts: Vec<String>,
+        io_queues_max: u16,
+    ) -> Self {
+        let block_bytes = shared.with(|disk| disk.shape().block_bytes) as u32;
+        let (errors, controllers) = Default::default();
+        let sanitize = Mutex::new(SanitizeLog { progress: u16::MAX, state: SanitizeState::Never });
+        let block_bytes = Mutex::new(block_bytes);
+        Self { shared, names, io_queues_max, hosts, errors, controllers, block_bytes, sanitize }
+    }
+
+    /// Size of a logical block.
+    pub fn block_bytes(&self) -> u32 {
+        *locked(&self.block_bytes)
+    }
+
+    /// Gives the namespace logical blocks of another size, and tells the hosts of all controllers but this one.
+    pub fn set_block_bytes(&self, block_bytes: u32, but: u16) {
+        *locked(&self.block_bytes) = block_bytes;
+        let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
+        for controller in controllers.iter().filter(|controller| controller.id != but) {
+            controller.state().namespace_changed = true;
+            controller.tell(Event::NAMESPACE_CHANGED);
+        }
+    }
+
+    /// State of the last sanitize.
+    pub fn sanitize_log(&self) -> SanitizeLog {
+        *locked(&self.sanitize)
+    }
+
+    /// Begins a sanitize, or ends it.
+    pub fn set_sanitize_state(&self, state: SanitizeState) {
+        let progress = if state == SanitizeState::InProgress { 0 } else { u16::MAX };
+        *locked(&self.sanitize) = SanitizeLog { progress, state };
+    }
+
+    /// Whether the drive can be emptied at once.
+    pub fn can_erase(&self) -> bool {
+        self.shared.with(|disk| disk.shape().deallocates)
+    }
+
+    /// Bytes of the namespace.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.shared.with(|disk| disk.shape().capacity_bytes)
+    }
+
+    /// Its namespace.
+    pub fn namespace(&self) -> IdentifyNamespace {
+        let (shape, used_pages) = self.shared.with(|disk| (*disk.shape(), disk.contents().pages()));
+        let block_bytes = u64::from(self.block_bytes());
+        let lba_format = BLOCK_BYTES.iter().position(|&bytes| u64::from(bytes) == block_bytes);
+        let blocks = shape.capacity_bytes / block_bytes;
+        IdentifyNamespace {
+            size_blocks: blocks,
+            capacity_blocks: blocks,
+            used_blocks: (used_pages * shape.page_bytes / block_bytes).min(blocks),
+            format: NamespaceFormat {
+                lba_format: lba_format.unwrap_or(0) as u8,
+                ..Default::default()
+            },
+            lba_formats: BLOCK_BYTES
+                .map(|bytes| LbaFormat { block_bytes: Some(bytes), metadata_bytes: 0 })
+                .to_vec(),
+            thin: true,
+            deallocates_to_zeros: shape.deallocates,
+            unit_blocks: (shape.page_bytes / block_bytes).max(1) as u16,
+            guid: self.names.guid,
+        }
+    }
+
+    /// The power at work, and the states that the drive enters by itself.
+    pub fn power_states(&self) -> Vec<PowerState> {
+        let power = self.shared.with(|disk| disk.drive().config().options.power);
+        let state = |power_mw: u64, idle: bool, entry_ns: u64, exit_ns: u64| PowerState {
+            power_max_100uw: (power_mw * 10).min(u32::MAX.into()) as u32,
+            idle,
+            entry_latency_us: (entry_ns / 1000) as u32,
+            exit_latency_us: (exit_ns / 1000) as u32,
+        };
+        let Some(power) = power else { return vec![state(0, false, 0, 0)] };
+        let resting = [power.slumber, power.sleep].into_iter().flatten();
+        let resting = resting.map(|rest| state(rest.power_mw, true, rest.entry_ns, rest.exit_ns));
+        std::iter::once(state(power.active_mw, false, 0, 0)).chain(resting).collect()
+    }
+
+    /// A new controller for the host that connects.
+    ///
+    /// # Errors
+    /// A status: the names or the number are wrong, the host is not permitted, or there are too many controllers.
+    pub fn admit(
+        &self,
+        data: ConnectData,
+        keep_alive_ms: u32,
+    ) -> Result<Arc<Controller>, CommandStatus> {
+        let is_discovery = self.check_names(&data)?;
+        if data.controller_id != ANY_CONTROLLER {
+            return Err(CommandStatus::CONNECT_PARAMETERS);
+        }
+        let mut controllers = locked(&self.controllers);
+        let free = (1..=u16::MAX - 0x10).find(|id| !controllers.contains_key(id));
+        let id = free
+            .filter(|_| controllers.len() < CONTROLLERS_MAX)
+            .ok_or(CommandStatus::CONTROLLER_BUSY)?;
+        let controller =
+            Arc::new(Controller::new(id, data.host, data.host_id, is_discovery, keep_alive_ms));
+        controllers.insert(id, Arc::clone(&controller));
+        Ok(controller)
+    }
+
+    /// The controller of this host, for a further queue.
+    ///
+    /// # Errors
+    /// A status: there is none, or it is that of another host.
+    pub fn controller_of(&self, data: &ConnectData) -> Result<Arc<Controller>, CommandStatus> {
+        self.check_names(data)?;
+        let controller = locked(&self.controllers).get(&data.controller_id).cloned();
+        let is_own =
+            |found: &Arc<Controller>| found.host == data.host && found.host_id == data.host_id;
+        controller.filter(is_own).ok_or(CommandStatus::CONNECT_PARAMETERS)
+    }
+
+    /// Whether the host asks for the discovery subsystem.
+    fn check_names(&self, data: &ConnectData) -> Result<bool, CommandStatus> {
+        let is_discovery = data.subsystem == DISCOVERY_NQN;
+        if !is_discovery && data.subsystem != self.names.nqn {
+            return Err(CommandStatus::CONNECT_PARAMETERS);
+        }
+        let is_permitted = self.hosts.is_empty() || self.hosts.contains(&data.host);
+        if is_permitted { Ok(is_discovery) } else { Err(CommandStatus::CONNECT_HOST) }
+    }
+
+    /// Forgets a controller whose admin queue has ended.
+    pub fn dismiss(&self, id: u16) {
+        locked(&self.controllers).remove(&id);
+    }
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

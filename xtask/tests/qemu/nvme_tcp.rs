@@ -1,0 +1,127 @@
+//! Is an exposed simulated drive an NVMe drive for the kernel's host over TCP and for nvme-cli, and do its logs say what
+//! its books say?
+
+use serde_json::Value;
+
+use crate::machine::Record;
+
+/// Capacity of the drive: 256 GB / 1024, in whole pages.
+const CAPACITY_BYTES: u64 = 250_056_704;
+
+/// A number that nvme-cli prints as such, or as text where it may exceed 53 bits.
+fn number(value: &Value) -> u64 {
+    let text = value.as_str().and_then(|text| text.parse().ok());
+    value.as_u64().or(text).unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn document(name: &str) -> Value {
+    let record = Record::of(name);
+    record.must_exit_with(0);
+    record.document()
+}
+
+#[test]
+fn the_drive_is_discovered_connected_and_listed() {
+    let found = document("tcp-discover");
+    let entry = &found["records"][0];
+    assert_eq!((&entry["traddr"], &entry["trsvcid"]), (&"127.0.0.1".into(), &"4420".into()));
+    let nqn = entry["subnqn"].as_str().expect("a name");
+    assert!(nqn.starts_with("nqn.2026-11.invalid.ssdlab:samsung-840-pro-256gb:"), "{nqn}");
+    assert_ne!(Record::of("tcp-other").code, 0, "there is no such subsystem");
+    Record::of("tcp-connect").must_exit_with(0);
+    let list = document("tcp-list");
+    let devices = list["Devices"].as_array().expect("a list");
+    let model = |device: &&Value| {
+        device["ModelNumber"].as_str().is_some_and(|model| model.starts_with("Samsung SSD 840 Pro"))
+    };
+    let device = devices.iter().find(model).unwrap_or_else(|| panic!("{list:#}"));
+    assert_eq!(
+        (number(&device["PhysicalSize"]), number(&device["SectorSize"])),
+        (CAPACITY_BYTES, 4096)
+    );
+    let controller = document("tcp-id-ctrl");
+    for (field, value) in
+        [("mdts", 8), ("cntrltype", 1), ("oncs", 0x8f), ("oacs", 2), ("sanicap", 3), ("vwc", 7)]
+    {
+        assert_eq!(controller[field], value, "{field}");
+    }
+    assert_eq!(controller["subnqn"], nqn);
+    let namespace = document("tcp-id-ns");
+    assert_eq!(
+        (number(&namespace["nsze"]), &namespace["flbas"]),
+        (CAPACITY_BYTES / 4096, &1.into())
+    );
+    let queue = &Record::of("tcp-queue").stdout;
+    let lines: Vec<_> = queue.lines().filter(|line| !line.is_empty()).collect();
+    assert_eq!(lines, [&(CAPACITY_BYTES / 512).to_string(), "4096", "write back", "1"]);
+}
+
+#[test]
+fn files_survive_another_connection_with_several_queues_and_digests() {
+    Record::of("tcp-mkfs").must_exit_with(0);
+    Record::of("tcp-digests").must_exit_with(0);
+    let (written, read) = (Record::of("tcp-written"), Record::of("tcp-read"));
+    written.must_exit_with(0);
+    assert_eq!(written.stdout.lines().filter(|line| line.len() > 64).count(), 2, "{written:#?}");
+    assert_eq!(written.stdout, read.stdout);
+    for name in ["tcp-fio", "tcp-fio-trim"] {
+        Record::of(name).must_exit_with(0);
+    }
+    let troubles = &Record::of("tcp-troubles").stdout;
+    assert_eq!(troubles.trim(), "", "the kernel lost the drive");
+}
+
+#[test]
+fn its_logs_say_what_its_books_say() {
+    let (books, smart) = (document("tcp-status"), document("tcp-smart"));
+    for (kind, name) in [("read", "data_units_read"), ("write", "data_units_written")] {
+        assert_eq!(number(&smart[name]), number(&books["bytes"][kind]).div_ceil(512_000), "{name}");
+    }
+    assert_eq!(number(&smart["host_write_commands"]), number(&books["requests"]["write"]));
+    assert_eq!(smart["critical_warning"], 0);
+    let ocp = document("tcp-ocp");
+    let written = &ocp["Physical media units written"];
+    assert_eq!(number(&written["hi"]), 0, "{ocp:#}");
+    let pages = number(&books["telemetry"]["programmed_pages"]);
+    assert_eq!(number(&written["lo"]), pages * 4096, "{ocp:#}");
+    assert!(pages > 48 << 8, "fio alone has written 48 MiB");
+}
+
+#[test]
+fn a_discard_empties_pages_of_the_drive() {
+    Record::of("tcp-discard").must_exit_with(0);
+    assert_eq!(Record::of("tcp-discarded.bytes").stdout.trim(), "0");
+    let [before, after] = ["tcp-status", "tcp-discarded"].map(document);
+    let data = |books: &Value| number(&books["data_bytes"]);
+    assert!(data(&before) - data(&after) >= 48 << 20, "{before:#} {after:#}");
+    assert!(number(&before["valid_pages"]) > number(&after["valid_pages"]), "{before:#} {after:#}");
+}
+
+#[test]
+fn faults_reach_the_host_as_status_codes() {
+    assert_ne!(Record::of("tcp-media-read").code, 0);
+    assert_ne!(Record::of("tcp-protected").code, 0);
+    let errors = document("tcp-errors");
+    let status = |index: usize| number(&errors["errors"][index]["status_field"]);
+    assert_eq!(status(0) & 0x7ff, 0x020, "write protected: {errors:#}");
+    assert_eq!(status(1) & 0x7ff, 0x281, "unrecovered read error: {errors:#}");
+    assert_eq!(number(&errors["errors"][1]["lba"]), 256);
+}
+
+#[test]
+fn format_and_sanitize_erase_the_drive() {
+    Record::of("tcp-format").must_exit_with(0);
+    let namespace = document("tcp-formatted");
+    assert_eq!((number(&namespace["nsze"]), number(&namespace["nuse"])), (CAPACITY_BYTES / 512, 0));
+    for name in ["tcp-formatted-status", "tcp-sanitized-status"] {
+        assert_eq!(
+            (number(&document(name)["data_bytes"]), number(&document(name)["valid_pages"])),
+            (0, 0),
+            "{name}"
+        );
+    }
+    Record::of("tcp-sanitize").must_exit_with(0);
+    assert_eq!(Record::of("tcp-sanitized.bytes").stdout.trim(), "0");
+    let served = document("tcp-served");
+    assert_eq!(served["connections_broken"], 0, "{served:#}");
+}

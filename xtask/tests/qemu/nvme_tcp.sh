@@ -1,0 +1,86 @@
+# A simulated drive over NVMe/TCP: the server and the kernel's own host, over loopback. Sourced by guest.sh.
+
+ifconfig lo 127.0.0.1 up
+mkdir -p /etc/nvme
+echo nqn.2014-08.org.nvmexpress:uuid:11111111-2222-4333-8444-555555555555 > /etc/nvme/hostnqn
+echo 11111111-2222-4333-8444-555555555555 > /etc/nvme/hostid
+ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nvme 127.0.0.1:4420 --control /tmp/tcp-control \
+    --connections 20 --no-run --format json > /tmp/tcp-served 2> /tmp/tcp-said &
+server=$!
+run tcp-server await /tmp/tcp-control $server /tmp/tcp-said
+within 20 grep -q 'at nvme' /tmp/tcp-said
+NQN=$(sed -n 's/.* at nvme .* as //p' /tmp/tcp-said)
+tcp="nvme connect -t tcp -a 127.0.0.1 -s 4420 -n $NQN"
+
+# tcp_disk: the node of the drive, once the kernel has made it.
+tcp_disk() {
+    local subsystem
+    for subsystem in /sys/class/nvme-subsystem/*; do
+        if [ "$(cat "$subsystem/subsysnqn")" = "$NQN" ]; then
+            set -- "$subsystem"/nvme*n1
+            [ -b "/dev/${1##*/}" ] && echo "/dev/${1##*/}"
+        fi
+    done
+}
+has_tcp_disk() { [ -n "$(tcp_disk)" ]; }
+status() { ssdlab sim control /tmp/tcp-control status --format json; }
+
+run tcp-discover nvme discover -t tcp -a 127.0.0.1 -s 4420 -o json
+run tcp-other $tcp-other
+run tcp-connect $tcp --nr-io-queues=1
+within 20 has_tcp_disk
+TCP=$(tcp_disk)
+run tcp-list nvme list -o json
+run tcp-id-ctrl nvme id-ctrl "$TCP" -o json
+run tcp-id-ns nvme id-ns "$TCP" -o json
+run tcp-queue sh -c "cd /sys/block/${TCP##*/} && cat size queue/logical_block_size queue/write_cache queue/fua"
+run tcp-mkfs mke2fs -b 4096 "$TCP"
+mount -t ext4 "$TCP" /mnt
+seq 1000000 > /mnt/numbers
+cp /bin/fio /mnt/program
+run tcp-written sh -c 'cd /mnt && sha256sum numbers program'
+umount /mnt
+nvme disconnect -n "$NQN" > /dev/null
+
+# Several queues with digests. Each connection has its own checksum of each header and of all data.
+run tcp-digests $tcp --nr-io-queues=2 --hdr-digest --data-digest
+within 20 has_tcp_disk
+TCP=$(tcp_disk)
+mount -t ext4 "$TCP" /mnt
+run tcp-read sh -c 'cd /mnt && sha256sum numbers program'
+umount /mnt
+run tcp-fio fio --name=v --filename="$TCP" --rw=randwrite --bsrange=4k-256k --size=24m --offset=64m --ioengine=libaio \
+    --iodepth=16 --direct=1 --numjobs=2 --offset_increment=32m --verify=crc32c --verify_state_save=0
+run tcp-fio-trim fio --name=t --filename="$TCP" --rw=randtrim --bs=64k --size=8m --offset=160m --ioengine=libaio --direct=1
+sync
+run tcp-status status
+run tcp-smart nvme smart-log "$TCP" -o json
+run tcp-ocp nvme ocp smart-add-log "$TCP" -o json
+run tcp-discard blkdiscard -o 67108864 -l 67108864 "$TCP"
+run tcp-discarded status
+run tcp-discarded.bytes sh -c "dd if=$TCP bs=1M skip=64 count=64 iflag=direct | tr -d '\\000' | wc -c"
+
+# A drive that fails, and one that takes no writes.
+run tcp-media ssdlab sim control /tmp/tcp-control media-error 1048576 4096
+run tcp-media-read dd if="$TCP" of=/dev/null bs=4k skip=256 count=1 iflag=direct
+ssdlab sim control /tmp/tcp-control heal > /dev/null
+ssdlab sim control /tmp/tcp-control read-only on > /dev/null
+run tcp-protected dd if=/dev/zero of="$TCP" bs=4k count=1 oflag=direct
+run tcp-errors nvme error-log "$TCP" -e 2 -o json
+ssdlab sim control /tmp/tcp-control read-only off > /dev/null
+
+# The commands that erase.
+run tcp-format nvme format "$TCP" --lbaf=0 --ses=1 --force
+within 20 sh -c "[ \$(cat /sys/block/${TCP##*/}/queue/logical_block_size) = 512 ]"
+run tcp-formatted nvme id-ns "$TCP" -o json
+run tcp-formatted-status status
+yes ssdlab | dd of="$TCP" bs=1M count=8 iflag=fullblock oflag=direct 2> /dev/null
+run tcp-sanitize nvme sanitize "$TCP" --sanact=2
+run tcp-sanitized nvme sanitize-log "$TCP" -o json
+run tcp-sanitized.bytes sh -c "dd if=$TCP bs=1M count=8 iflag=direct | tr -d '\\000' | wc -c"
+run tcp-sanitized-status status
+nvme disconnect -n "$NQN" > /dev/null
+kill $server
+wait $server
+run tcp-served cat /tmp/tcp-served
+run tcp-troubles sh -c 'dmesg | grep -E "nvme nvme[0-9]+: (starting error|Reconnecting)"'
