@@ -85,7 +85,7 @@ fn a_run_cut_after_its_second_purge_keeps_the_first_half_and_ends_with_the_same_
     let resumed = continued.run.resumed.as_ref().unwrap();
     assert_eq!(resumed.run_id, request.resume.as_ref().unwrap().run().run_id);
     // Each of the steps that write begins with a purge and a fill of its own.
-    assert_eq!(resumed.phases_kept, 16);
+    assert_eq!(resumed.phases_kept, 22);
     assert!(continued.run.warnings.iter().any(|warning| warning.contains(&resumed.run_id)));
     let starts: Vec<u64> = continued.run.phases.iter().map(|phase| phase.start_ns).collect();
     assert!(starts.is_sorted(), "one clock for all phases: {starts:?}");
