@@ -24,7 +24,7 @@ fn the_smallest_spare_area_comes_with_the_runs_behind_it() {
     assert!((0.15..0.25).contains(&share), "{found:#}");
     assert_eq!(document["base"], "raw");
     let blocks = found["blocks"].as_u64().expect("blocks");
-    assert_eq!(blocks * 4096, found["span_bytes"].as_u64().expect("bytes"));
+    assert_eq!(blocks * 512, found["span_bytes"].as_u64().expect("bytes"));
     assert!(found["set_up"].to_string().contains(&format!("--nsze={blocks}")), "{found:#}");
     for dir in lab.run_dirs(&document) {
         let run = read_run(&dir);
