@@ -1,9 +1,9 @@
 //! The drive that hosts see: its names, its namespace, its controllers.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::Fnv;
 use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
 use nvme::identify::{IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
 use nvme::log::{SanitizeLog, SanitizeState};
@@ -51,10 +51,14 @@ impl Names {
     pub fn new(name: &str, model: &str, place: &str) -> Self {
         let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let place = format!("{machine}:{place}");
-        let hash = |part: u8| {
-            let mut hasher = DefaultHasher::new();
-            (part, name, &place).hash(&mut hasher);
-            hasher.finish()
+        let hash = |part: u64| {
+            let mut hash = Fnv::EMPTY;
+            hash.add([part]);
+            for text in [name, &place] {
+                hash.add([text.len() as u64]);
+                hash.add(text.bytes().map(u64::from));
+            }
+            hash.value()
         };
         let plain =
             |text: &str| -> String {
