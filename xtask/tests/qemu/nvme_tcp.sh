@@ -4,7 +4,7 @@ ifconfig lo 127.0.0.1 up
 mkdir -p /etc/nvme
 echo nqn.2014-08.org.nvmexpress:uuid:11111111-2222-4333-8444-555555555555 > /etc/nvme/hostnqn
 echo 11111111-2222-4333-8444-555555555555 > /etc/nvme/hostid
-ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/1024' --nvme 127.0.0.1:4420 --control /tmp/tcp-control \
+ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/1024&interface.logical_block_bytes=4096' --nvme 127.0.0.1:4420 --control /tmp/tcp-control \
     --connections 20 --no-run --format json > /tmp/tcp-served 2> /tmp/tcp-said &
 server=$!
 run tcp-server await /tmp/tcp-control $server /tmp/tcp-said
