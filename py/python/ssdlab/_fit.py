@@ -107,8 +107,7 @@ class Fit:
 
     def drive(self, scale: str | None = None) -> Drive:
         """The fitted drive."""
-        values: dict[str, Any] = {key.replace(".", "__"): it for key, it in self.settings.items()}
-        return Drive(self.base, scale=scale, **values)
+        return Drive(self.base, scale=scale, settings=self.settings)
 
     def to_toml(self, name: str) -> str:
         """The fitted drive as a model file that extends the base model, for the folder of that model."""
