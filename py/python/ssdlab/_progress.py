@@ -1,4 +1,4 @@
-"""Progress of runs and sweeps, in terminals and notebooks."""
+"""Progress of runs, sweeps and fits, in terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -72,3 +72,12 @@ class SweepLine(Line):
         if self.due:
             left_s = (time.monotonic() - self.begun) / (done - self.known) * (runs - done)
             self.tell(f"{done:,} of {runs:,} runs, {timedelta(seconds=round(left_s))} left")
+
+
+class FitLine(Line):
+    """The simulations of a fit; no one knows how many it will need."""
+
+    def __call__(self, simulations: int) -> None:
+        """Takes the number of simulations so far."""
+        if self.due:
+            self.tell(f"{simulations:,} simulations")
