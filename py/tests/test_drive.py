@@ -277,6 +277,8 @@ HOSTILE = [
     lambda drive: drive.submit("write", [0], queue_depth=-1),
     lambda drive: drive.submit("write", [0], data_percent=101),
     lambda drive: drive.submit("write", [0], data_percent=300),
+    lambda drive: drive.fill(-4096),
+    lambda drive: drive.fill(drive.capacity_bytes + 512),
     lambda drive: drive.advance(-1),
     lambda drive: drive.advance(1 << 64),
     lambda drive: drive.advance(1.5),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,13 +41,18 @@ def test_the_hidden_values_of_a_drive_are_found(tmp_path: Path) -> None:
     assert sources["nand.program_ns"].startswith("fitted: 2 runs (consistency)")
 
 
-def test_no_model_explains_a_drive_whose_spare_area_changes_nothing() -> None:
+def test_no_model_explains_a_drive_whose_spare_area_changes_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     capped = ssdlab.Drive(
         BASE, scale=SCALE, throttle__bytes_per_s=40_000_000, throttle__burst_bytes=4096
     )
     with pytest.raises(ssdlab.NoModelError, match="no model explains the runs") as refused:
-        ssdlab.fit(measured(capped, None, "35%"), BASE, scale=SCALE)
+        ssdlab.fit(measured(capped, None, "35%"), BASE, scale=SCALE, progress=True)
     assert refused.value.exit_code == 1 and refused.value.fit is not None
+    begin, *lines, cleared, end = capsys.readouterr().err.split("\r")
+    assert begin == end == "" and cleared.isspace()
+    assert lines and all(re.fullmatch(r"fit: [\d,]+ simulations *", line) for line in lines)
 
 
 def test_no_model_explains_two_drives_at_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import ssdlab
+from ssdlab import _progress
 
 
 def test_a_run_says_that_it_is_simulated_and_how_to_repeat_it(run: ssdlab.Run) -> None:
@@ -118,6 +120,18 @@ def test_a_confirmed_file_is_tested(tmp_path: Path) -> None:
     )
     assert done.status == "complete" and not done.simulated
     assert done.record["target"]["kind"] == "file"
+
+
+def test_a_line_tells_how_far_a_run_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_progress.Line, "due", True)
+    drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256")
+    ssdlab.simulate(drive, duration="4s", steady_from="2s", progress=True)
+    begin, *lines, cleared, end = capsys.readouterr().err.split("\r")
+    assert begin == end == "" and cleared.isspace()
+    shown = [line.strip().removeprefix(f"consistency on {drive.target}: ") for line in lines]
+    assert "load" in shown and re.fullmatch(r"load 4 s, [\d,]+ IOPS", shown[-1])
 
 
 def test_events_reach_an_observer_and_its_exception_ends_the_run() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ import numpy as np
 import pytest
 
 import ssdlab
-from ssdlab import _native
+from ssdlab import _native, _progress
 from ssdlab._sweep import _work
 
 SPEC: dict[str, Any] = {
@@ -73,6 +75,65 @@ def test_a_row_is_the_run_of_its_request(tmp_path: Path) -> None:
     drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/512", **values)
     run = ssdlab.simulate(drive, duration="4s", steady_from="2s", seed=row["seed"])
     assert run["waf_steady"] == row["waf_steady"]
+
+
+GRID = {
+    "repeat": 2,
+    "metrics": ["waf_steady"],
+    "fixed": SPEC["fixed"],
+    "vary": {"spare": ["40%", "7%", "10%"], "nand.program_ns": [3_000_000, 1_000_000]},
+}
+
+
+def test_a_grid_has_its_values_as_dimensions_of_xarray(tmp_path: Path) -> None:
+    pytest.importorskip("xarray")
+    swept = ssdlab.sweep(GRID, tmp_path)
+    grid, rows = swept.to_xarray(), swept.frame("polars")
+    assert dict(grid.sizes) == {"nand.program_ns": 2, "spare": 3, "repeat": 2}
+    assert grid["spare"].values.tolist() == ["40%", "7%", "10%"], "the order is that of the sweep"
+    assert grid["nand.program_ns"].values.tolist() == [3_000_000, 1_000_000]
+    for row in rows.iter_rows(named=True):
+        runs = grid.sel({"spare": row["vary.spare"], "nand.program_ns": int(row["vary.nand.program_ns"])})
+        assert runs["waf_steady"].values[row["seed"] - 1] == row["waf_steady"]
+    assert grid["waf_steady"].attrs == {"units": "ratio", "long_name": "Write amplification, steady state"}
+
+
+def test_points_of_another_design_lie_in_a_row(tmp_path: Path) -> None:
+    pytest.importorskip("xarray")
+    points, rows = (swept := ssdlab.sweep({**SPEC, "points": 4}, tmp_path)).to_xarray(), swept.frame("polars")
+    assert dict(points.sizes) == {"point": 4}
+    for name in ("seed", "gc.policy"):
+        assert [str(it) for it in points[name].values] == rows[f"vary.{name}"].to_list()
+    assert points["waf_steady"].values.tolist() == rows["waf_steady"].to_list()
+
+
+def test_a_run_without_figures_is_a_gap_with_its_error(tmp_path: Path) -> None:
+    pytest.importorskip("xarray")
+    spec = {**GRID, "repeat": 1, "vary": {"gc.free_low": [3, 5]}}
+    grid = ssdlab.sweep(spec, tmp_path).to_xarray()
+    assert np.isnan(grid["waf_steady"]).values.tolist() == [False, True]
+    assert grid["error"].values[0] == "" and "free_high" in grid["error"].values[1]
+
+
+def test_a_dataset_names_the_package_that_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(ssdlab.UnsupportedError, match=r"pip install 'ssdlab\[xarray\]'"):
+        ssdlab.Sweep(tmp_path / "sweep.parquet").to_xarray()
+
+
+def test_a_line_tells_how_far_a_sweep_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_progress.Line, "due", True)
+    ssdlab.sweep({**SPEC, "points": 3}, tmp_path, jobs=1, progress=True)
+    begin, *lines, cleared, end = capsys.readouterr().err.split("\r")
+    assert begin == end == "" and cleared.isspace()
+    shown = [re.sub(r"\d:\d\d:\d\d left *", "T left", line) for line in lines]
+    assert shown == ["sweep: 0 of 3 runs", *(f"sweep: {done} of 3 runs, T left" for done in (1, 2, 3))]
+    ssdlab.sweep({**SPEC, "points": 3}, tmp_path, progress=True)
+    assert capsys.readouterr().err.startswith("\rsweep: 3 of 3 runs\r")
 
 
 class _Slots:

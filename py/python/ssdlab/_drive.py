@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -50,6 +50,11 @@ class Completions:
     def __len__(self) -> int:
         return len(self.number)
 
+    def __add__(self, later: Completions) -> Completions:
+        """These commands and those of a later call: `drive.submit(...) + drive.drain()`."""
+        columns = ((getattr(it, name) for it in (self, later)) for name in self.__slots__)
+        return Completions(*(np.concatenate(list(column)) for column in columns))
+
 
 class Snapshot:
     """The whole state of a drive at one moment, commands that have not ended included.
@@ -76,7 +81,7 @@ class Drive:
 
     `model` is a built-in name (`ssdlab.drives()`) or the path of a model file. `scale` is the simulated
     share of the drive, `host` a host profile; every other keyword is a value of the model, with `__`
-    for the dot in its name.
+    for the dot in its name. `settings` has such values by their dotted names.
 
     `policy` chooses the superblock to collect, `stream` the placement handle of data, `pace` the valid pages that move for
     each page written: functions in the place of the rules of the model (docs/guide/policy.md).
@@ -100,10 +105,11 @@ class Drive:
         policy: Policy | None = None,
         stream: Stream | None = None,
         pace: Pace | None = None,
+        settings: Mapping[str, Value] | None = None,
         **overrides: Value,
     ) -> None:
         name = str(model)
-        keys = {"scale": _scale(scale), "seed": seed, "host": host, **overrides}
+        keys = {"scale": _scale(scale), "seed": seed, "host": host, **(settings or {}), **overrides}
         words = [target_key(key, value) for key, value in keys.items() if value is not None]
         if "?" in name:
             raise UsageError(f"`{name}`: give the keys of a target as keywords", "usage")
@@ -168,6 +174,11 @@ class Drive:
     def log_bytes(self) -> int:
         """NAND that holds data in steady state: over the size of the data it is the alpha of `ssdlab.theory`."""
         return cast(int, self.description["log_bytes"])
+
+    @property
+    def superblock_bytes(self) -> int:
+        """Data of a superblock, which is erased as a whole: over 4096 it is the `block_pages` of `ssdlab.theory`."""
+        return int(self.description["details"]["sim.superblock_bytes"])
 
     @property
     def queue_depth(self) -> int:
@@ -280,6 +291,18 @@ class Drive:
         """Waits for all outstanding commands, and returns the commands that ended."""
         return Completions(*self.device.drain())
 
+    def fill(self, span_bytes: SupportsIndex | None = None) -> Completions:
+        """Writes the drive, or its first `span_bytes`, once in order, 128 KiB at a time, and waits for the end.
+
+        >>> drive = Drive("samsung-840-pro-256gb", scale="1/512")
+        >>> filled = drive.fill()
+        >>> drive.telemetry()["host_pages"] == drive.capacity_bytes // 4096
+        True
+        """
+        span = self.capacity_bytes if span_bytes is None else _index("span_bytes", span_bytes, self.capacity_bytes + 1) or 0
+        offsets = np.arange(0, span, 131_072)
+        return self.submit("write", offsets, np.minimum(131_072, span - offsets)) + self.drain()
+
     def telemetry(self) -> dict[str, int]:
         """Counters since the drive was new, and present levels (docs/reference/formats/run-directory.md)."""
         return self.device.telemetry()
@@ -292,12 +315,20 @@ class Drive:
         """The rows of telemetry since the last call: counters of the interval, levels at its end."""
         return self.device.telemetry_take()
 
-    def waf(self) -> float:
-        """Write amplification since the drive was new: NAND pages programmed / host pages written."""
+    def waf(self, since: Mapping[str, int] | None = None) -> float:
+        """Write amplification, NAND pages programmed / host pages written: since an earlier `telemetry()`, or
+        since the drive was new.
+
+        >>> drive = Drive("samsung-840-pro-256gb", scale="1/512")
+        >>> filled, before = drive.fill(), drive.telemetry()
+        >>> again = drive.submit("write", np.random.default_rng(7).integers(0, 100_000, size=50_000) * 4096)
+        >>> drive.waf(since=before) > drive.waf() > 1
+        True
+        """
         totals = self.telemetry()
-        if totals["host_pages"] == 0:
-            return float("nan")
-        return totals["programmed_pages"] / totals["host_pages"]
+        first = since or dict.fromkeys(totals, 0)
+        written, programmed = (totals[key] - first[key] for key in ("host_pages", "programmed_pages"))
+        return programmed / written if written else float("nan")
 
     def valid_pages(self) -> NDArray[np.uint32]:
         """Valid pages of each superblock now."""

@@ -12,6 +12,7 @@ from typing import Any
 from . import _native
 from ._drive import Drive
 from ._errors import Error, UsageError
+from ._progress import FitLine
 from ._results import Run
 
 
@@ -107,8 +108,7 @@ class Fit:
 
     def drive(self, scale: str | None = None) -> Drive:
         """The fitted drive."""
-        values: dict[str, Any] = {key.replace(".", "__"): it for key, it in self.settings.items()}
-        return Drive(self.base, scale=scale, **values)
+        return Drive(self.base, scale=scale, settings=self.settings)
 
     def to_toml(self, name: str) -> str:
         """The fitted drive as a model file that extends the base model, for the folder of that model."""
@@ -125,14 +125,14 @@ def fit(
     tolerance: float = 0.05,
     seed: int = 1,
     jobs: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: bool | Callable[[int], None] = False,
 ) -> Fit:
     """Fits a drive model to runs of one drive.
 
     `base` is the model that gives every value which the runs do not determine. `hold_out` are runs that the
     fit does not use; their figures are predicted and reported. `known` are names of values that are right in
     the base model and stay, such as `dies_per_channel`. Simulations are of `scale` of the drive,
-    `jobs` at a time; `progress` gets their number after each. If the best model misses a rate by more than
+    `jobs` at a time; `progress` shows a line on stderr, or gets their number after each. If the best model misses a rate by more than
     `tolerance`, no model explains the runs, which is a `NoModelError`.
     """
     asked = {
@@ -145,13 +145,18 @@ def fit(
         "seed": seed,
         "jobs": jobs,
     }
+    line = FitLine("fit") if progress is True else None
+    observer = line or (progress if callable(progress) else None)
     try:
-        text = _native.fit_model(asked, progress)
+        text = _native.fit_model(asked, observer)
     except (TypeError, OverflowError) as error:
         # A value of the wrong type, named by the conversion; the work itself raises neither.
-        if progress is not None:
+        if observer is not None:
             raise
         raise UsageError(str(error), "usage") from error
+    finally:
+        if line is not None:
+            line.close()
     answer = json.loads(text)
     fitted = Fit(
         base=answer["base"],

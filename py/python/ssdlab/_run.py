@@ -13,7 +13,7 @@ from . import _native
 from ._drive import Drive
 from ._errors import Error, UsageError
 from ._policy import Pace, Policy, Stream, functions
-from ._progress import Line, Observer
+from ._progress import Observer, RunLine
 from ._results import Run
 from ._words import Value, word
 
@@ -199,7 +199,7 @@ def _perform(
     own: Mapping[str, Any],
     **call: Any,
 ) -> Run:
-    line = Line(f"{test} on {target}") if progress is True else None
+    line = RunLine(f"{test} on {target}") if progress is True else None
     observer = line or (progress if callable(progress) else None)
     try:
         path, failure = _native.perform(

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _native
 from .._errors import UsageError
+from .._progress import SweepLine
 from .._results import needed
+from ._dataset import variables
 from ._on_ray import on_ray
 from ._processes import processes
 from ._spec import spec_text
 from ._store import Store, located
 
 if TYPE_CHECKING:
+    import xarray
     from pyarrow.fs import FileSystem
 
 __all__ = ["Sweep", "spec_text", "sweep"]
@@ -52,6 +55,17 @@ class Sweep:
             return table.to_pandas() if kind == "pandas" else table
         return needed(kind, kind).read_parquet(self.dataset)
 
+    def to_xarray(self) -> xarray.Dataset:
+        """The figures over the values that differ, each of which is a dimension by its dotted name.
+
+        The points of a sweep that is no grid lie along the dimension `point` instead, and repeated runs along
+        `repeat`. A figure has its unit and label as attributes and NaN where it is unknown; `error` and
+        `marks` of the runs are coordinates.
+        """
+        xr = needed("xarray", "xarray")
+        made: xarray.Dataset = xr.Dataset(*variables(self.frame("pandas")))
+        return made
+
     def __repr__(self) -> str:
         return f"<ssdlab.Sweep {self.dataset}>"
 
@@ -64,7 +78,7 @@ def sweep(
     executor: Executor = "threads",
     jobs: int | None = None,
     batch: int | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress = False,
 ) -> Sweep:
     """Carries out a sweep (docs/reference/sweep.md), or the rest of it, and writes one table.
 
@@ -73,7 +87,8 @@ def sweep(
     the work: threads of this process (without Python in the workers), processes, or the nodes of a Ray
     cluster, a local one unless `ray.init` was called before or `RAY_ADDRESS` names one. `jobs` limits the runs
     at a time; `batch` is the number of runs in a task of a process or of Ray, by default as many as last a
-    second. The table is the same for all of them.
+    second. The table is the same for all of them. `progress` shows a line on stderr, or calls a function
+    after each run.
 
     >>> import tempfile
     >>> spec = {
@@ -116,21 +131,27 @@ def _carry_out(
     executor: Executor,
     jobs: int | None,
     batch: int | None,
-    progress: Progress | None,
+    progress: bool | Progress,
     noted: Callable[[], None],
 ) -> None:
     done = book.noted()
+    line = SweepLine(done, len(book)) if progress is True else None
+    observer = line or (progress if callable(progress) else None)
 
     def told(count: int) -> None:
         nonlocal done
         done += count
         noted()
-        if progress is not None:
-            progress(done, len(book))
+        if observer is not None:
+            observer(done, len(book))
 
-    if executor == "threads":
-        book.carry_out(jobs, lambda _: told(1))
-    elif executor == "processes":
-        processes(book, jobs or len(os.sched_getaffinity(0)), batch, told)
-    else:
-        on_ray(book, jobs, batch, told)
+    try:
+        if executor == "threads":
+            book.carry_out(jobs, lambda _: told(1))
+        elif executor == "processes":
+            processes(book, jobs or len(os.sched_getaffinity(0)), batch, told)
+        else:
+            on_ray(book, jobs, batch, told)
+    finally:
+        if line is not None:
+            line.close()
