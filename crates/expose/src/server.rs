@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::connection;
 use crate::nbd::{Export, NbdError};
 use crate::nvme::{QueueError, Subsystem, queue};
-use crate::shared::SharedDisk;
+use crate::shared::{SharedDisk, locked};
 use crate::socket::{Address, Listener, Stream};
 
 /// Time between two looks at the stop button.
@@ -180,8 +180,4 @@ fn is_gone(error: &ConnectionError) -> bool {
         return false;
     };
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

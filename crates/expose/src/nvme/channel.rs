@@ -1,7 +1,7 @@
 //! The way of completions to a host: one for each queue.
 
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use nvme::command::{Command, Completion};
 use nvme::fabrics::Connect;
@@ -11,6 +11,7 @@ use nvme::status::CommandStatus;
 
 use super::errors::ErrorLog;
 use crate::outbox::Outbox;
+use crate::shared::locked;
 
 /// The head in completions of a queue without flow control.
 const NO_HEAD: u16 = 0xffff;
@@ -154,7 +155,7 @@ impl Channel {
             block: if queue_id > 0 { command.u64_in(0) } else { 0 },
             namespace_id: command.namespace_id,
         };
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner).add(entry);
+        locked(&self.errors).add(entry);
     }
 
     /// Sends a unit that answers no command.
@@ -165,7 +166,7 @@ impl Channel {
     }
 
     fn send_units(&self, units: &[u8], reserved_bytes: u64) {
-        match &mut *self.lock_cork() {
+        match &mut *locked(&self.cork) {
             Some(cork) => {
                 cork.units.extend(units);
                 cork.reserved_bytes += reserved_bytes;
@@ -176,15 +177,11 @@ impl Channel {
 
     /// Lets units go out together, during `work`.
     pub fn together<R>(&self, work: impl FnOnce() -> R) -> R {
-        *self.lock_cork() = Some(Cork::default());
+        *locked(&self.cork) = Some(Cork::default());
         let result = work();
-        if let Some(cork) = self.lock_cork().take() {
+        if let Some(cork) = locked(&self.cork).take() {
             self.outbox.send(&cork.units, cork.reserved_bytes);
         }
         result
-    }
-
-    fn lock_cork(&self) -> std::sync::MutexGuard<'_, Option<Cork>> {
-        self.cork.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

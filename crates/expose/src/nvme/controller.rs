@@ -1,7 +1,7 @@
 //! The controller of a host: its state, its queues, its events.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use nvme::command::Command;
@@ -9,6 +9,7 @@ use nvme::log::page;
 use nvme::status::CommandStatus;
 
 use super::channel::Channel;
+use crate::shared::locked;
 use crate::socket::Stream;
 
 /// Most outstanding Asynchronous Event Requests.
@@ -113,7 +114,7 @@ impl Controller {
 
     /// The part that changes.
     pub fn state(&self) -> MutexGuard<'_, ControllerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Gives it a queue; false if it has one of this number, or has ended.

@@ -10,9 +10,9 @@ use nvme::status::CommandStatus;
 use super::channel::{Channel, CommandReply, CommandResult};
 use super::controller::Controller;
 use super::features;
-use super::subsystem::{NAMESPACE, Subsystem, TRANSFER_BYTES_MAX, locked};
+use super::subsystem::{NAMESPACE, Subsystem, TRANSFER_BYTES_MAX};
 use crate::request::{Action, Answer, Fault, Request};
-use crate::shared::Reply;
+use crate::shared::{Reply, locked};
 
 /// Forced unit access, in dword 12.
 const FORCED: u32 = 1 << 30;

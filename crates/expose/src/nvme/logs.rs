@@ -6,10 +6,12 @@ use nvme::fabrics::{DiscoveryEntry, discovery_log};
 use nvme::identify::namespace_list_of;
 use nvme::log::effect::{DATA, EXCLUSIVE, NAMESPACE as CAPABILITIES, SUPPORTED};
 use nvme::log::{self, SmartLog, page};
+use sim::PAGE_BYTES;
 
 use super::controller::Controller;
 use super::features::temperature_threshold;
-use super::subsystem::{NAMESPACE, Subsystem, locked};
+use super::subsystem::{NAMESPACE, Subsystem};
+use crate::shared::locked;
 
 /// Pages of an I/O controller.
 const PAGES: [u8; 8] = [
@@ -23,8 +25,6 @@ const PAGES: [u8; 8] = [
     page::OCP,
 ];
 
-/// Bytes of a page of the account of a drive.
-const PAGE_BYTES: u64 = sim::PAGE_BYTES;
 const HOUR_NS: u64 = 3600 * base::Nanos::SECOND.0;
 const MINUTE_NS: u64 = 60 * base::Nanos::SECOND.0;
 

@@ -1,7 +1,7 @@
 //! The drive that hosts see: its names, its namespace, its controllers.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use base::Fnv;
 use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
@@ -11,7 +11,8 @@ use nvme::status::CommandStatus;
 
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
-use crate::shared::SharedDisk;
+use crate::plan::Shape;
+use crate::shared::{SharedDisk, locked};
 
 /// Number of the only namespace.
 pub const NAMESPACE: u32 = 1;
@@ -89,6 +90,7 @@ impl Names {
 pub struct Subsystem {
     /// The disk behind the namespace.
     pub shared: Arc<SharedDisk>,
+    shape: Shape,
     pub names: Names,
     /// Most queues of a controller beside the admin queue.
     pub io_queues_max: u16,
@@ -109,11 +111,21 @@ impl Subsystem {
         hosts: Vec<String>,
         io_queues_max: u16,
     ) -> Self {
-        let block_bytes = shared.with(|disk| disk.shape().block_bytes) as u32;
+        let shape = shared.with(|disk| *disk.shape());
         let (errors, controllers) = Default::default();
         let sanitize = Mutex::new(SanitizeLog { progress: u16::MAX, state: SanitizeState::Never });
-        let block_bytes = Mutex::new(block_bytes);
-        Self { shared, names, io_queues_max, hosts, errors, controllers, block_bytes, sanitize }
+        let block_bytes = Mutex::new(shape.block_bytes as u32);
+        Self {
+            shared,
+            shape,
+            names,
+            io_queues_max,
+            hosts,
+            errors,
+            controllers,
+            block_bytes,
+            sanitize,
+        }
     }
 
     /// Size of a logical block.
@@ -144,17 +156,17 @@ impl Subsystem {
 
     /// Whether the drive can be emptied at once.
     pub fn can_erase(&self) -> bool {
-        self.shared.with(|disk| disk.shape().deallocates)
+        self.shape.deallocates
     }
 
     /// Bytes of the namespace.
     pub fn capacity_bytes(&self) -> u64 {
-        self.shared.with(|disk| disk.shape().capacity_bytes)
+        self.shape.capacity_bytes
     }
 
     /// Its namespace.
     pub fn namespace(&self) -> IdentifyNamespace {
-        let (shape, used_pages) = self.shared.with(|disk| (*disk.shape(), disk.contents().pages()));
+        let (shape, used_pages) = (&self.shape, self.shared.with(|disk| disk.contents().pages()));
         let block_bytes = u64::from(self.block_bytes());
         let lba_format = BLOCK_BYTES.iter().position(|&bytes| u64::from(bytes) == block_bytes);
         let blocks = shape.capacity_bytes / block_bytes;
@@ -241,8 +253,4 @@ impl Subsystem {
     pub fn dismiss(&self, id: u16) {
         locked(&self.controllers).remove(&id);
     }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

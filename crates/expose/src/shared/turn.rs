@@ -17,9 +17,9 @@ use base::Nanos;
 use super::{RequestToken, SharedDisk, State, locked};
 use crate::clock::Pace;
 use crate::disk::RequestResult;
-use crate::nbd;
+use crate::nbd::{self, Agreement, NbdCookie};
 use crate::outbox::Outbox;
-use crate::request::Request;
+use crate::request::{Answer, Fault, Request};
 
 /// Longest sleep of the timekeeper, after which it looks at the stop button.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
@@ -160,8 +160,7 @@ impl Turn<'_> {
                 RequestToken::Reply(reply) => reply(finished.result),
                 RequestToken::Client { outbox, agreed, mark, bytes } => {
                     self.replies.clear();
-                    let result = finished.result.as_ref().map_err(|&fault| fault);
-                    nbd::reply(&mut self.replies, agreed, mark, result);
+                    self.append(agreed, mark, &finished.result);
                     let more_bytes = self.join(&outbox, &mut due);
                     outbox.send(&self.replies, bytes + more_bytes);
                 }
@@ -173,6 +172,10 @@ impl Turn<'_> {
         }
     }
 
+    fn append(&mut self, agreed: Agreement, mark: NbdCookie, result: &Result<Answer, Fault>) {
+        nbd::reply(&mut self.replies, agreed, mark, result.as_ref().map_err(|&fault| fault));
+    }
+
     /// Appends the following replies to the same client. Returns the bytes that were reserved for them.
     fn join(&mut self, outbox: &Arc<Outbox>, due: &mut Peekable<impl Iterator<Item = Due>>) -> u64 {
         let is_same = |token: &RequestToken| matches!(token, RequestToken::Client { outbox: other, .. } if Arc::ptr_eq(other, outbox));
@@ -181,8 +184,7 @@ impl Turn<'_> {
             && let Some((finished, instant)) = due.next_if(|(next, _)| is_same(&next.token))
             && let RequestToken::Client { agreed, mark, bytes, .. } = finished.token
         {
-            let result = finished.result.as_ref().map_err(|&fault| fault);
-            nbd::reply(&mut self.replies, agreed, mark, result);
+            self.append(agreed, mark, &finished.result);
             self.answered.push(instant);
             reserved_bytes += bytes;
         }

@@ -87,13 +87,24 @@ pub(crate) fn serve_to(shared: &Arc<SharedDisk>, most: usize, work: impl FnOnce(
     let address = Address::Unix(path.clone());
     let shape = shared.with(|disk| *disk.shape());
     let service = Service::Nbd(Export::of(&shape, "a test".to_owned()));
-    let server = Server::bind(&address, false, most, service, Arc::clone(shared));
+    serve_at(&address, service, shared, most, || work(&path))
+}
+
+/// Serves at an address to so many connections at a time while `work` lasts. Returns an account of them.
+pub(crate) fn serve_at(
+    address: &Address,
+    service: Service,
+    shared: &Arc<SharedDisk>,
+    most: usize,
+    work: impl FnOnce(),
+) -> Clients {
+    let server = Server::bind(address, false, most, service, Arc::clone(shared));
     let server = server.expect("a path");
     let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let timekeeper = scope.spawn(|| shared.keep_time(&over));
         let server = scope.spawn(|| server.run(&stop));
-        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&path)));
+        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         stop.store(true, Ordering::Relaxed);
         let served = server.join().expect("the server does not panic");
         over.store(true, Ordering::Relaxed);

@@ -5,16 +5,17 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use expose::nvme::{Names, Subsystem};
 use expose::server::Clients;
-use expose::{Address, Server, Service, SharedDisk};
+use expose::{Address, Service, SharedDisk};
 use nvme::command::{Command, Completion, DataDescriptor, FABRICS, admin};
 use nvme::fabrics::{ANY_CONTROLLER, Connect, ConnectData, PropertyAccess, kind, property};
 use nvme::pdu::{ConnectionParameters, DataTransfer, Digests, Pdu, PduState, parse};
 use nvme::status::CommandStatus;
+
+use crate::client::serve_at;
 
 /// Name of the host.
 pub(crate) const HOST: &str = "nqn.2014-08.org.nvmexpress:uuid:test";
@@ -41,21 +42,7 @@ pub(crate) fn serve_nvme(
     let names = Names::new("a-drive", "A Drive", "test");
     let subsystem = Arc::new(Subsystem::new(Arc::clone(shared), names, hosts, 16));
     let place = Place { path: path.clone(), nqn: subsystem.names.nqn.clone() };
-    let service = Service::Nvme(subsystem);
-    let server = Server::bind(&Address::Unix(path), false, most, service, Arc::clone(shared));
-    let server = server.expect("a path");
-    let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let timekeeper = scope.spawn(|| shared.keep_time(&over));
-        let server = scope.spawn(|| server.run(&stop));
-        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&place)));
-        stop.store(true, Ordering::Relaxed);
-        let served = server.join().expect("the server does not panic");
-        over.store(true, Ordering::Relaxed);
-        timekeeper.join().expect("the timekeeper does not panic");
-        worked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        served
-    })
+    serve_at(&Address::Unix(path), Service::Nvme(subsystem), shared, most, || work(&place))
 }
 
 /// The place of a drive.
