@@ -1,12 +1,9 @@
 //! NVMe admin commands as plain data.
 
-use nvme::identify::NamespaceFormat;
+use nvme::command::{ALL_NAMESPACES, admin};
+use nvme::identify::{IDENTIFY_BYTES, NamespaceFormat, structure};
+use nvme::log::page;
 
-/// Every namespace of a controller.
-pub const ALL_NAMESPACES: u32 = 0xffff_ffff;
-
-/// Size of an answer to Identify.
-const IDENTIFY_BYTES: u32 = 4096;
 /// Size of the SMART and of the OCP log.
 const LOG_BYTES: u32 = 512;
 /// Size of the table of autonomous power state transitions.
@@ -56,54 +53,54 @@ impl AdminCommand {
         Self { name, opcode, namespace_id, dwords: [0; 6], answer_bytes: 0, timeout_ms: QUICK_MS }
     }
 
-    const fn identify(name: &'static str, namespace_id: u32, structure: u32) -> Self {
-        let mut command = Self::new(name, 0x06, namespace_id);
-        command.dwords[0] = structure;
-        command.answer_bytes = IDENTIFY_BYTES;
+    const fn identify(name: &'static str, namespace_id: u32, structure: u8) -> Self {
+        let mut command = Self::new(name, admin::IDENTIFY, namespace_id);
+        command.dwords[0] = structure as u32;
+        command.answer_bytes = IDENTIFY_BYTES as u32;
         command
     }
 
     /// Identify Controller (CNS 01h).
     pub const fn identify_controller() -> Self {
-        Self::identify("Identify Controller", 0, 0x01)
+        Self::identify("Identify Controller", 0, structure::CONTROLLER)
     }
 
     /// Identify Namespace (CNS 00h).
     pub const fn identify_namespace(namespace_id: u32) -> Self {
-        Self::identify("Identify Namespace", namespace_id, 0x00)
+        Self::identify("Identify Namespace", namespace_id, structure::NAMESPACE)
     }
 
     /// Active Namespace ID list (CNS 02h), from the first one.
     pub const fn active_namespaces() -> Self {
-        Self::identify("Identify Active Namespaces", 0, 0x02)
+        Self::identify("Identify Active Namespaces", 0, structure::ACTIVE_NAMESPACES)
     }
 
-    const fn get_log(name: &'static str, log: u32, bytes: u32) -> Self {
-        let mut command = Self::new(name, 0x02, ALL_NAMESPACES);
+    const fn get_log(name: &'static str, log: u8, bytes: u32) -> Self {
+        let mut command = Self::new(name, admin::GET_LOG_PAGE, ALL_NAMESPACES);
         // The number of dwords counts from 0.
-        command.dwords[0] = log | (bytes / 4 - 1) << 16;
+        command.dwords[0] = log as u32 | (bytes / 4 - 1) << 16;
         command.answer_bytes = bytes;
         command
     }
 
     /// Get Log Page: SMART / Health Information (02h) of the controller.
     pub const fn smart_log() -> Self {
-        Self::get_log("Get Log Page (SMART)", 0x02, LOG_BYTES)
+        Self::get_log("Get Log Page (SMART)", page::SMART, LOG_BYTES)
     }
 
     /// Get Log Page: Sanitize Status (81h).
     pub const fn sanitize_log() -> Self {
-        Self::get_log("Get Log Page (Sanitize Status)", 0x81, LOG_BYTES)
+        Self::get_log("Get Log Page (Sanitize Status)", page::SANITIZE, LOG_BYTES)
     }
 
     /// Get Log Page: SMART Cloud Attributes (C0h) of the OCP Datacenter NVMe SSD specification.
     pub const fn ocp_smart_log() -> Self {
-        Self::get_log("Get Log Page (OCP SMART)", 0xc0, LOG_BYTES)
+        Self::get_log("Get Log Page (OCP SMART)", page::OCP, LOG_BYTES)
     }
 
     /// Format NVM of one namespace: same LBA format, all data gone.
     pub const fn format(namespace_id: u32, format: NamespaceFormat, erase: FormatErase) -> Self {
-        let mut command = Self::new("Format NVM", 0x80, namespace_id);
+        let mut command = Self::new("Format NVM", admin::FORMAT, namespace_id);
         let erase = match erase {
             FormatErase::UserData => 1,
             FormatErase::Crypto => 2,
@@ -121,7 +118,7 @@ impl AdminCommand {
     /// Starts a sanitize of the whole NVM subsystem. After a failed one the drive serves no data
     /// until another succeeds, which is the restricted (safer to recover) kind.
     pub const fn sanitize(action: SanitizeAction) -> Self {
-        let mut command = Self::new("Sanitize", 0x84, 0);
+        let mut command = Self::new("Sanitize", admin::SANITIZE, 0);
         command.dwords[0] = match action {
             SanitizeAction::Block => 2,
             SanitizeAction::Crypto => 4,
@@ -131,14 +128,15 @@ impl AdminCommand {
 
     /// Get Features: Power Management (02h), the power state in force; it is the command's result.
     pub const fn get_power_state() -> Self {
-        let mut command = Self::new("Get Features (Power Management)", 0x0a, 0);
+        let mut command = Self::new("Get Features (Power Management)", admin::GET_FEATURES, 0);
         command.dwords[0] = 0x02;
         command
     }
 
     /// Get Features: Autonomous Power State Transition (0Ch): the result says whether it is on, the data when.
     pub const fn get_autonomous_power() -> Self {
-        let mut command = Self::new("Get Features (Autonomous Power State Transition)", 0x0a, 0);
+        let mut command =
+            Self::new("Get Features (Autonomous Power State Transition)", admin::GET_FEATURES, 0);
         command.dwords[0] = 0x0c;
         command.answer_bytes = AUTONOMOUS_POWER_BYTES;
         command
@@ -146,7 +144,8 @@ impl AdminCommand {
 
     /// Set Features: Autonomous Power State Transition (0Ch), until the next reset; takes a table.
     pub const fn set_autonomous_power(enabled: bool) -> Self {
-        let mut command = Self::new("Set Features (Autonomous Power State Transition)", 0x09, 0);
+        let mut command =
+            Self::new("Set Features (Autonomous Power State Transition)", admin::SET_FEATURES, 0);
         command.dwords[0] = 0x0c;
         command.dwords[1] = enabled as u32;
         command.answer_bytes = AUTONOMOUS_POWER_BYTES;
@@ -155,7 +154,7 @@ impl AdminCommand {
 
     /// Set Features: Power Management (02h), until the next reset.
     pub const fn set_power_state(state: u8) -> Self {
-        let mut command = Self::new("Set Features (Power Management)", 0x09, 0);
+        let mut command = Self::new("Set Features (Power Management)", admin::SET_FEATURES, 0);
         command.dwords[0] = 0x02;
         command.dwords[1] = state as u32 & 0x1f;
         command

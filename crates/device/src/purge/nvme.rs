@@ -4,13 +4,14 @@ use std::fs::File;
 use std::thread::sleep;
 use std::time::Duration;
 
+use nvme::command::ALL_NAMESPACES;
 use target::PurgeMethod;
 use target::TargetError;
 
 use super::waiter::told_why_not;
 use super::{PurgeOption, Waiter};
 use crate::nvme::Controller;
-use crate::nvme::command::{ALL_NAMESPACES, AdminCommand, FormatErase, SanitizeAction};
+use crate::nvme::command::{AdminCommand, FormatErase, SanitizeAction};
 use crate::nvme::identify::IdentifyController;
 use crate::nvme::log::{SanitizeLog, SanitizeState};
 
