@@ -23,7 +23,7 @@ const WHOLE: u64 = 1_000_000;
 pub struct HostLimit {
     /// The rate.
     pub throttle: Throttle,
-    /// Share of valid pages in victims at that rate, or `None` if it holds for all.
+    /// Share of valid pages in victims below which the rate grows, or `None` if it never does.
     pub valid_percent: Option<u32>,
 }
 
