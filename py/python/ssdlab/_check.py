@@ -79,8 +79,7 @@ def _live(drive: Drive, seed: int) -> tuple[str | None, bytes]:
     pages = drive.capacity_bytes // 4096
     held = np.zeros(pages, dtype=np.uint8)
     try:
-        for start in range(0, pages, 32):
-            drive.submit("write", [start * 4096], min(32, pages - start) * 4096)
+        drive.fill()
         held[:] = 1
         for number in range(_ROUNDS):
             written = _addresses(rng, pages, number)

@@ -1,4 +1,4 @@
-"""What is the interval of write amplification over a hundred futures of one steady state?"""
+"""The interval of write amplification over a hundred futures of one steady state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does an own choice of victims gain if a tenth of the data takes nine tenths of the writes?"""
+"""Does an own choice of victims gain if a tenth of the data takes nine tenths of the writes?"""
 
 from __future__ import annotations
 

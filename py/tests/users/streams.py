@@ -7,29 +7,16 @@ same number of valid pages from both, and costs as much as without any skew.
 from __future__ import annotations
 
 import numpy as np
+from cost_benefit import HOT_SPACE, HOT_WRITES, SHARE, cost_benefit, skewed
 from numpy.typing import NDArray
 
 import ssdlab
 from ssdlab import theory
 
-HOT_SPACE, HOT_WRITES, SHARE = 0.1, 0.9, 0.85
-
 
 def by_interval(writes: ssdlab.Writes) -> NDArray[np.bool_]:
     """Stream 1 for pages that came back soon: hot ones do after 11% of the data on average, cold ones after 900%."""
     return (writes.interval > 0) & (writes.interval < 100_000)
-
-
-def cost_benefit(blocks: ssdlab.Blocks) -> int:
-    used = blocks.valid / blocks.pages
-    return int(((1 - used) * blocks.age / (2 * used + 1e-9)).argmax())
-
-
-def skewed(rng: np.random.Generator, pages: int, count: int) -> NDArray[np.int64]:
-    """Offsets of hot and cold pages."""
-    hot = int(pages * HOT_SPACE)
-    is_hot = rng.random(count) < HOT_WRITES
-    return np.where(is_hot, rng.integers(hot, size=count), rng.integers(hot, pages, size=count)) * 4096
 
 
 def waf(stream: ssdlab.Stream | None, policy: ssdlab.Policy | None) -> tuple[float, ssdlab.Drive]:
