@@ -6,8 +6,8 @@ use std::{env, fs};
 
 fn main() -> std::io::Result<()> {
     let root = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let web = Path::new(&root).join("../../web");
-    let (dist, page) = (web.join("dist"), web.join("dist/index.html"));
+    let (web, dist) = (Path::new(&root).join("../../web"), Path::new(&root).join("page"));
+    let page = dist.join("index.html");
     // A path that does not exist would run this script, and compile the crate, on every build. So
     // while there is no page, its nearest existing directory is watched for it to appear.
     let watched = [&page, &dist, &web].into_iter().find(|path| path.exists());

@@ -6,7 +6,7 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let drives = Path::new(&root).join("../../drives").canonicalize()?;
+    let drives = Path::new(&root).join("drives");
     println!("cargo::rerun-if-changed={}", drives.display());
     println!("cargo::rerun-if-changed=build.rs");
     let paths: io::Result<Vec<PathBuf>> =

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -71,12 +72,16 @@ fn kept_files(root: &Path) -> Result<BTreeSet<String>> {
 }
 
 fn copy_if_changed(from: &Path, to: &Path) -> Result<()> {
+    if let Some(dir) = to.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    if from.is_symlink() {
+        let _ = fs::remove_file(to);
+        return Ok(symlink(fs::read_link(from)?, to)?);
+    }
     let content = fs::read(from)?;
     if fs::read(to).is_ok_and(|old| old == content) {
         return Ok(());
-    }
-    if let Some(dir) = to.parent() {
-        fs::create_dir_all(dir)?;
     }
     fs::write(to, content)?;
     // A script stays one.

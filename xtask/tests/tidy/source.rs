@@ -47,7 +47,8 @@ fn collect(dir: &Path, extension: &str, found: &mut Vec<String>) {
         let name = path.file_name().unwrap_or_default();
         let is_ours =
             NOT_OURS.iter().all(|other| name != *other) || path.ends_with("crates/target");
-        if path.is_dir() && is_ours {
+        // A crate has data of the checkout through a link.
+        if path.is_dir() && !path.is_symlink() && is_ours {
             collect(&path, extension, found);
         } else if path.extension().is_some_and(|found| found == extension) {
             let path = path.strip_prefix(root()).expect("below the top");

@@ -33,11 +33,11 @@ pub const NO_HOST: &str = "none";
 
 /// The host profiles in ssdlab: name and text.
 pub const HOSTS: [(&str, &str); 5] = [
-    ("sata-2012", include_str!("../../../../hosts/sata-2012.toml")),
-    ("sata-2012-file", include_str!("../../../../hosts/sata-2012-file.toml")),
-    ("sata-hba-2020", include_str!("../../../../hosts/sata-hba-2020.toml")),
-    ("nvme-2024", include_str!("../../../../hosts/nvme-2024.toml")),
-    ("nvme-2024-checksums", include_str!("../../../../hosts/nvme-2024-checksums.toml")),
+    ("sata-2012", include_str!("../../hosts/sata-2012.toml")),
+    ("sata-2012-file", include_str!("../../hosts/sata-2012-file.toml")),
+    ("sata-hba-2020", include_str!("../../hosts/sata-hba-2020.toml")),
+    ("nvme-2024", include_str!("../../hosts/nvme-2024.toml")),
+    ("nvme-2024-checksums", include_str!("../../hosts/nvme-2024-checksums.toml")),
 ];
 
 /// The text of a built-in profile, or `None` if there is none of this name.
