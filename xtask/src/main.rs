@@ -44,8 +44,8 @@ enum Verb {
     Schema,
     /// Build dist/ssdlab: one file, with the C library and the page inside.
     Dist,
-    /// Build what a user downloads into dist/: program, archive, Debian package, note, licences, parts and sums.
-    Release(release::Args),
+    /// Build what a user downloads into dist/: program, archive, Debian package, wheel, note, licences, parts and sums.
+    Release,
     /// Print the technical note, docs/evidence/note.md, as PDF into dist/, and draw its pictures; needs chromium.
     Note,
     /// Run the consistency test on three simulated drives and a file, and write the report.
@@ -87,7 +87,7 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Web => web::bundle(&workspace).map(|()| true),
         Verb::Schema => schema::generate(&workspace).map(|()| true),
         Verb::Dist => dist::run(&workspace).map(|()| true),
-        Verb::Release(args) => release::run(&workspace, &args).map(|()| true),
+        Verb::Release => release::run(&workspace).map(|()| true),
         Verb::Note => release::note(&workspace).map(|()| true),
         Verb::Demo => show::demo::run(&workspace).map(|()| true),
         Verb::Site(args) => show::site::run(&workspace, &args).map(|()| true),

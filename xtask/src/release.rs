@@ -6,6 +6,7 @@
 mod components;
 mod debian;
 mod licences;
+mod python;
 mod sbom;
 
 use std::fs;
@@ -25,14 +26,6 @@ const LOG: Log = Log::stderr("release");
 
 /// The most that a program may take on the disk of a user.
 const PROGRAM_BYTES_MAX: u64 = 30_000_000;
-
-/// Arguments of the verb.
-#[derive(clap::Args)]
-pub(crate) struct Args {
-    /// Also build a wheel of the Python package, with maturin.
-    #[arg(long)]
-    python: bool,
-}
 
 /// Name and date of every file of a release.
 struct Release {
@@ -77,25 +70,34 @@ impl Release {
 }
 
 /// Builds everything into `dist/` and prints the path of each file.
-pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    ensure_committed(workspace)?;
     let dir = workspace.path("dist");
     if dir.exists() {
         fs::remove_dir_all(&dir).with_context(|| format!("cannot empty {}", dir.display()))?;
     }
     let distribution = dist::build(workspace)?;
-    let version = proc::capture(Command::new(&distribution.program).arg("--version"))?;
-    ensure!(!version.contains("changed"), "commit the changes first: this is {}", version.trim());
     let bytes = distribution.program.metadata()?.len();
     LOG.line(&format!("the program has {:.1} MB", bytes as f64 / 1e6));
     ensure!(bytes <= PROGRAM_BYTES_MAX, "more than {PROGRAM_BYTES_MAX} bytes");
     let release = Release::of(workspace, false)?;
     let mut files = pack(workspace, &release, &distribution, &dir)?;
     files.push(printed_note(workspace, &release, &dir)?);
-    if args.python {
-        files.extend(wheel(workspace, &release, &dir)?);
-    }
+    files.extend(python::files(workspace, &release, &dir)?);
     files.push(checksums(&dir, &files)?);
     files.iter().for_each(|file| println!("{}", file.display()));
+    Ok(())
+}
+
+/// Refuses a checkout whose files are not those of its commit; an archive of the sources has none.
+fn ensure_committed(workspace: &Workspace) -> Result<()> {
+    if !workspace.path(".git").exists() {
+        return Ok(());
+    }
+    let mut git = Command::new("git");
+    git.args(["status", "--porcelain", "--untracked-files=no"]).current_dir(workspace.root());
+    let changed = proc::capture(&mut git)?;
+    ensure!(changed.is_empty(), "commit these changes first:\n{changed}");
     Ok(())
 }
 
@@ -118,12 +120,13 @@ fn printed_note(workspace: &Workspace, release: &Release, dir: &Path) -> Result<
 }
 
 /// The step of the checks: packs the program that tests start, installs the package into an empty folder, and starts
-/// it there.
+/// it there. Of the Python package it packs the sources.
 pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     let dir = workspace.target_dir().join("tmp/release");
     let _ = fs::remove_dir_all(&dir);
     let distribution = dist::place(&workspace.ssdlab(), &dir)?;
-    let files = pack(workspace, &Release::of(workspace, true)?, &distribution, &dir)?;
+    let release = Release::of(workspace, true)?;
+    let files = pack(workspace, &release, &distribution, &dir)?;
     checksums(&dir, &files)?;
     proc::stream(log, Command::new("sha256sum").args(["--check", "SHA256SUMS"]).current_dir(&dir))?;
     let root = dir.join("root");
@@ -133,7 +136,8 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     let mut run = Command::new(root.join("usr/bin/ssdlab"));
     run.args(["run", "consistency", "sim:sandisk-extreme-ii-480gb?scale=1/512"]);
     run.args(["--set", "duration=5s", "--set", "steady_from=2s"]).current_dir(&dir);
-    proc::stream(log, &mut run)
+    proc::stream(log, &mut run)?;
+    python::check(workspace, &release, &dir)
 }
 
 /// Everything but the Python package, into `dir`.
@@ -183,19 +187,6 @@ fn archive(
     proc::stream(LOG, tar.arg("--directory").arg(&tree.root).arg(name))?;
     tree.remove()?;
     Ok(path)
-}
-
-/// A wheel for every Python from 3.11 on and the glibc of this machine. There is no source archive: maturin packs
-/// folders of crates, and ours read drives/, hosts/ and workloads/ beside them.
-fn wheel(workspace: &Workspace, release: &Release, dir: &Path) -> Result<Option<PathBuf>> {
-    setup::python_environment(workspace, LOG)?;
-    let python = workspace.path(".venv/bin/python");
-    let mut maturin = release.command(&python.to_string_lossy());
-    maturin.args(["-m", "maturin", "build", "--release", "--locked"]);
-    maturin.args(["--manifest-path", "py/Cargo.toml", "--out"]).arg(dir);
-    maturin.envs(workspace.same_everywhere(&[])?).current_dir(workspace.root());
-    proc::stream(LOG, &mut maturin)?;
-    Ok(below(dir)?.into_iter().find(|path| path.extension().is_some_and(|it| it == "whl")))
 }
 
 /// `SHA256SUMS` of these files, in the form of `sha256sum --check`.

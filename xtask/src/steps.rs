@@ -263,9 +263,9 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "release",
-        what: "does the Debian package hold a program that runs? (of the binary that tests start)",
+        what: "does the Debian package hold a program that runs, and the Python archive all its sources?",
         lane: Lane::Cargo,
-        after: &["program", "web-deps"],
+        after: &["program", "web-build", "python-deps"],
         needs: &[
             Need::Program("dpkg-deb"),
             Need::Program("gzip"),
