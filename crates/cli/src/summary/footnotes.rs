@@ -22,7 +22,7 @@ const fn heading(kind: MarkKind) -> (u8, &'static str) {
         MarkKind::Interrupted => (1, "interrupted: "),
         MarkKind::Stopped => (2, "the program stood still: "),
         MarkKind::PartOfDrive => (3, "a part of the drive: "),
-        MarkKind::Scale => (4, "depends on the size of the drive: "),
+        MarkKind::Scale => (4, ""),
         MarkKind::HostLimited => (5, "the host: "),
         MarkKind::FewSamples => (6, ""),
         MarkKind::TwoRegimes => (7, ""),

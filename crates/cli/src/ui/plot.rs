@@ -102,7 +102,8 @@ fn axis(rates: &[f64]) -> (f64, f64) {
     (rates.iter().copied().fold(top / 2.0, f64::min).max(1.0), top)
 }
 
-/// The rates of every second as one line of blocks from 0 to the highest; empty without rates.
+/// The rates of every second as one line of blocks, the mean rate of a block from 0 to the highest mean; empty
+/// without rates.
 pub fn sparkline(rates: &[f64]) -> String {
     let letters: Vec<char> = match Letters::of_locale() {
         Letters::Unicode => {
@@ -110,14 +111,15 @@ pub fn sparkline(rates: &[f64]) -> String {
         }
         Letters::Ascii => "_.-=+*#".chars().collect(),
     };
-    let top = rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let columns = rates.len().min(COLUMNS);
-    let column = |index: usize| {
+    let mean = |index: usize| {
         let part = &rates[index * rates.len() / columns..(index + 1) * rates.len() / columns];
-        let mean = part.iter().sum::<f64>() / part.len() as f64;
-        letters[((mean / top * (letters.len() - 1) as f64).round() as usize).min(letters.len() - 1)]
+        part.iter().sum::<f64>() / part.len() as f64
     };
-    (0..columns).map(column).collect()
+    let means: Vec<_> = (0..columns).map(mean).collect();
+    let top = means.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let height = |mean: f64| (mean / top * (letters.len() - 1) as f64).round() as usize;
+    means.into_iter().map(|mean| letters[height(mean).min(letters.len() - 1)]).collect()
 }
 
 /// A bar with its name and its value in words.
@@ -155,6 +157,8 @@ fn lengths(bars: &[Bar]) -> impl Iterator<Item = usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn dots(lines: &[String]) -> u32 {
@@ -190,6 +194,14 @@ mod tests {
             assert_eq!(line.chars().count(), (seconds as usize).min(COLUMNS), "{seconds}");
         }
         assert_eq!(sparkline(&[]), "");
+    }
+
+    #[test]
+    fn one_fast_second_does_not_flatten_a_sparkline() {
+        let rates: Vec<_> = (0..2_000).map(|second| if second == 0 { 1e6 } else { 1e3 }).collect();
+        let burst_and_fall = [vec![1e6], vec![5e4; 999], vec![1e4; 1_000]].concat();
+        let levels = |rates: &[f64]| sparkline(rates).chars().collect::<BTreeSet<_>>().len();
+        assert!(levels(&rates) == 2 && levels(&burst_and_fall) >= 3);
     }
 
     #[test]

@@ -132,9 +132,13 @@ impl Consistency {
 
     /// The figures under the names that they may have: those of a drive that was not in steady
     /// state go to their counterparts, and the steady ones are unknown, with a mark of the reason.
+    /// An interrupted load has that mark alone, and no warning of a short one.
     /// `rows` are those of [`Consistency::of`].
     #[must_use]
     pub fn judged(mut self, rows: &PhaseRows, circumstances: Circumstances) -> Self {
+        if !circumstances.complete {
+            self.warnings.clear();
+        }
         let fresh: Vec<_> = self.metrics.keys().filter_map(|name| fresh_name(name)).collect();
         self.metrics.extend(fresh.into_iter().map(|name| (name, None)));
         self.unsteady = self.reason(&rows.seconds, circumstances);
@@ -494,6 +498,8 @@ mod tests {
         let reason = (MarkKind::Interrupted, "the load was interrupted after 2000 s".to_owned());
         assert_eq!(marks_of(&cut, "iops_steady_mean"), [reason]);
         assert_eq!(cut.metric("iops_fresh_mean"), Some(12_000.0));
+        let early = judged(&load(&levels(100, 10, 50_000, 5_000)), STEADY_FROM_S, false);
+        assert_eq!(early.warnings, Vec::<String>::new());
     }
 
     #[test]
