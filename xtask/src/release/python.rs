@@ -24,13 +24,13 @@ assert run.status == 'complete', run.status
 ssdlab.plot.consistency([run]).figure.savefig('consistency.png')
 ";
 
-/// Builds both into `dir` and tries them: the wheel without a compiler, the archive by its list of files.
+/// Builds both into `dir` and tries them: the wheel without a compiler, the archive by its manifests and its files.
 pub(super) fn files(workspace: &Workspace, release: &Release, dir: &Path) -> Result<Vec<PathBuf>> {
     setup::python_environment(workspace, LOG)?;
     let mut zig = setup::python(workspace);
     proc::stream(LOG, zig.args(["-m", "pip", "install", "--quiet", ZIG]))?;
     let mut maturin = maturin(workspace, release, "build", dir);
-    maturin.args(["--zig", "--compatibility", GLIBC, "--target", &release.target]);
+    maturin.args(["--locked", "--zig", "--compatibility", GLIBC, "--target", &release.target]);
     maturin.envs(workspace.same_everywhere(&[])?);
     proc::stream(LOG, &mut maturin)?;
     let built = below(dir)?.into_iter().find(|path| path.extension().is_some_and(|it| it == "whl"));
@@ -78,21 +78,26 @@ fn try_wheel(wheel: &Path, dir: &Path) -> Result<()> {
     proc::stream(LOG, python().args(["-c", EXAMPLE]))
 }
 
-/// Fails if a file of the checkout that went into the library is not in the archive of its sources. `built_from` is
-/// cargo's list of these files, those of `include_str!` and of build scripts among them.
+/// Unpacks the archive, and fails if the first call of pip does, or if a file of the checkout that went into the
+/// library is not there. `built_from` is cargo's list of these files, those of `include_str!` and of build scripts
+/// among them.
 fn ensure_complete(workspace: &Workspace, archive: &Path, built_from: &Path) -> Result<()> {
-    let list = proc::capture(Command::new("tar").arg("--list").arg("--file").arg(archive))?;
-    let packed: Vec<_> = list.lines().filter_map(|line| Some(line.split_once('/')?.1)).collect();
+    let dir = workspace.target_dir().join("tmp/sources");
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir)?;
+    let mut tar = Command::new("tar");
+    tar.args(["--extract", "--strip-components=1", "--file"]).arg(archive);
+    proc::stream(LOG, tar.arg("--directory").arg(&dir))?;
+    let mut maturin = setup::python(workspace);
+    maturin.args(["-m", "maturin", "pep517", "write-dist-info", "--metadata-directory", "info"]);
+    proc::stream(LOG, maturin.current_dir(&dir))?;
     let rule = fs::read_to_string(built_from)
         .with_context(|| format!("cannot read {}", built_from.display()))?;
     let paths = rule.split_once(": ").context("a rule without files")?.1.split_whitespace();
     let own: Vec<_> = paths.filter_map(|path| below_root(workspace, path)).collect();
     ensure!(own.len() > 500, "only {} files: the list is read wrongly", own.len());
-    let missing: Vec<_> = own
-        .iter()
-        .filter(|own| !packed.iter().any(|it| it == own || it.starts_with(&format!("{own}/"))))
-        .map(String::as_str)
-        .collect();
+    let missing: Vec<_> =
+        own.iter().filter(|path| !dir.join(path).exists()).map(String::as_str).collect();
     ensure!(missing.is_empty(), "{} lacks {}", archive.display(), missing.join(", "));
     Ok(())
 }
