@@ -45,6 +45,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/result/src/store", "run directories in a library"),
     ("crates/run/src/verify/journal.rs", "a journal, which must be a new file"),
     ("crates/serve/src/", "index and uploads of a library"),
+    ("py/src/traces.rs", "a new trace file, in place of none"),
     ("crates/study/src/sweep/book.rs", "new files of a sweep; its log passes the guard"),
 ];
 
@@ -97,7 +98,8 @@ fn the_places_that_the_user_names_pass_the_guard() {
         ("crates/io/src/open/file.rs", "somebodys::require_unused("),
         ("crates/io/src/open/file.rs", "FileClaim::take("),
         ("crates/io/src/open/block.rs", "guard::claim("),
-        ("crates/study/src/sweep/book.rs", "check_replaceable("),
+        ("py/src/traces.rs", "a new trace file, in place of none"),
+    ("crates/study/src/sweep/book.rs", "check_replaceable("),
     ];
     let missing: Vec<_> = CALLS
         .iter()
