@@ -10,7 +10,7 @@ import pytest
 import ssdlab
 from numpy.typing import ArrayLike
 
-SMALL = "samsung-840-pro-256gb?scale=1/256"
+SMALL = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256")
 
 
 def test_a_trace_of_arrays_is_read_as_it_was_saved(tmp_path: Path) -> None:

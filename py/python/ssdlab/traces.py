@@ -61,9 +61,9 @@ def from_arrays(
     """A trace of one's own, for `simulate(model, "replay", trace=...)`. Times rise; one value is that of all.
 
     >>> import numpy as np
-    >>> from ssdlab import simulate
+    >>> from ssdlab import Drive, simulate
     >>> trace = from_arrays(np.arange(4) * 1_000_000, 1, np.arange(4) * 4096, 4096)
-    >>> run = simulate("samsung-840-pro-256gb?scale=1/256", "replay", trace=trace, fill=False)
+    >>> run = simulate(Drive("samsung-840-pro-256gb", scale="1/256"), "replay", trace=trace, fill=False)
     >>> run["address_folded_share"]
     0.0
     """
