@@ -98,8 +98,7 @@ fn the_places_that_the_user_names_pass_the_guard() {
         ("crates/io/src/open/file.rs", "somebodys::require_unused("),
         ("crates/io/src/open/file.rs", "FileClaim::take("),
         ("crates/io/src/open/block.rs", "guard::claim("),
-        ("py/src/traces.rs", "a new trace file, in place of none"),
-    ("crates/study/src/sweep/book.rs", "check_replaceable("),
+        ("crates/study/src/sweep/book.rs", "check_replaceable("),
     ];
     let missing: Vec<_> = CALLS
         .iter()

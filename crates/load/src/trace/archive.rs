@@ -4,14 +4,12 @@
 
 use std::io::{BufReader, Error, ErrorKind, Read, copy, sink};
 
-use super::input::BoxedInput;
-
 /// Headers and contents fill whole blocks.
 const BLOCK_BYTES: usize = 512;
 
 /// The contents of the regular files of an archive. A text that another one follows ends its last line.
 pub(super) struct TarMembers {
-    archive: BufReader<BoxedInput>,
+    archive: BufReader<Box<dyn Read>>,
     /// Bytes of the present member that are still to come.
     left: u64,
     /// Bytes behind them up to the next header.
@@ -30,7 +28,7 @@ impl TarMembers {
     }
 
     /// The members of `archive`.
-    pub(super) fn new(archive: BoxedInput) -> Self {
+    pub(super) fn new(archive: Box<dyn Read>) -> Self {
         let archive = BufReader::new(archive);
         Self { archive, left: 0, padding: 0, is_open_text: false, is_text: true, ended: false }
     }

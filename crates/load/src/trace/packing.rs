@@ -7,8 +7,6 @@ use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::input::BoxedInput;
-
 /// Most memory for the window of a file, which states its size itself: that of `xz -9`, twice.
 const WINDOW_BYTES_MAX: u32 = 128 << 20;
 
@@ -34,8 +32,8 @@ impl Packing {
     }
 
     /// The content of `packed`; errors name the packing.
-    pub(super) fn unpack(self, packed: BoxedInput) -> BoxedInput {
-        let (name, content): (_, BoxedInput) = match self {
+    pub(super) fn unpack(self, packed: Box<dyn Read>) -> Box<dyn Read> {
+        let (name, content): (_, Box<dyn Read>) = match self {
             Self::Gzip => ("gzip", Box::new(MultiGzDecoder::new(packed))),
             Self::Zstd => ("zstd", Box::new(ZstdFrames::new(packed))),
             Self::Xz => {
@@ -50,7 +48,7 @@ impl Packing {
 /// Unpacked content.
 struct Content {
     name: &'static str,
-    content: BoxedInput,
+    content: Box<dyn Read>,
 }
 
 impl Read for Content {
@@ -68,12 +66,12 @@ impl Read for Content {
 
 /// The frames of a zstd file.
 struct ZstdFrames {
-    packed: BufReader<BoxedInput>,
+    packed: BufReader<Box<dyn Read>>,
     decoder: FrameDecoder,
 }
 
 impl ZstdFrames {
-    fn new(packed: BoxedInput) -> Self {
+    fn new(packed: Box<dyn Read>) -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(WINDOW_BYTES_MAX.into());
         Self { packed: BufReader::new(packed), decoder }
