@@ -48,5 +48,5 @@ mod _native {
     #[pymodule_export]
     use super::sweeps::{Book, carry_out_task, free_memory_bytes, version};
     #[pymodule_export]
-    use super::traces::read_trace;
+    use super::traces::{read_trace, write_trace};
 }

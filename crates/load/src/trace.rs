@@ -14,13 +14,16 @@
 //!
 //! Reading order: [`record`], [`source`], [`streams`], [`format`], [`store`], [`stats`], [`synth`].
 
+mod archive;
 mod clock;
 pub mod error;
+pub mod excerpt;
 pub mod export;
 pub mod format;
 pub mod import;
 mod input;
 pub mod open;
+mod packing;
 mod placed;
 mod plausible;
 pub mod problems;
@@ -32,6 +35,7 @@ pub mod streams;
 pub mod synth;
 
 pub use error::TraceError;
+pub use excerpt::Excerpt;
 pub use import::{ImportOptions, import};
 pub use open::open;
 pub use problems::Problems;

@@ -23,6 +23,7 @@ mod meter;
 mod spec;
 
 use base::Nanos;
+use load::trace::ImportOptions;
 
 use crate::error::RunError;
 use crate::recorder::LENGTH_MAX;
@@ -43,7 +44,8 @@ impl ReplaySpec {
             let hint = "a replay reads its trace from a file: import standard input into one first";
             return Err(RunError::Usage(hint.to_owned()));
         }
-        let source = load::trace::open(&self.trace, &load::trace::ImportOptions::default())?;
+        let options = ImportOptions { excerpt: self.excerpt, ..ImportOptions::default() };
+        let source = load::trace::open(&self.trace, &options)?;
         Feed::new(source, self)
     }
 

@@ -22,7 +22,9 @@ mod section;
 mod toml_file;
 
 pub use base::facts::Sourced;
-use base::{Facts, Fnv, Ratio};
+use std::fmt;
+
+use base::{Bytes, Facts, Fnv, Ratio, UnitError};
 pub use config::{Config, Options};
 pub use extends::Beside;
 pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
@@ -64,8 +66,10 @@ macro_rules! model {
             pub struct Model {
                 /// Name for people.
                 pub name: String,
-                /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs.
-                pub capacity_gb: Sourced<u64> [1, 1_000_000],
+                /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs. Absent: see `capacity`.
+                pub capacity_gb: Option<Sourced<u64>> [1, 1_000_000],
+                /// User capacity to the byte with its unit, such as `64MB` or `60GiB`, in whole pages of the map; absent: that of `capacity_gb`.
+                pub capacity: Option<Sourced<Capacity>>,
                 /// The published facts, for lists and reports.
                 #[serde(default)]
                 pub facts: Facts,
@@ -108,6 +112,25 @@ section! {
     }
 }
 
+/// A size with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub struct Capacity(Bytes);
+
+impl fmt::Display for Capacity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl TryFrom<String> for Capacity {
+    type Error = UnitError;
+
+    fn try_from(text: String) -> Result<Self, UnitError> {
+        text.parse().map(Self)
+    }
+}
+
 /// The drive models in ssdlab, which are the files in `drives/`: name and text, in the order of the names.
 pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/drives.rs"));
 
@@ -140,6 +163,7 @@ macro_rules! words {
 
 words!(
     Allocation,
+    Capacity,
     ColdPolicy,
     DeallocateSupport,
     InterfaceKind,
@@ -151,7 +175,35 @@ words!(
     WhenFull,
 );
 
+/// LBAs of a drive sold as `capacity_gb`: IDEMA LBA1-03, 512-byte sectors, from 50 GB on; smaller
+/// ones count as decimal.
+fn idema_bytes(capacity_gb: u64) -> Option<u64> {
+    if capacity_gb < 50 {
+        return capacity_gb.checked_mul(1_000_000_000);
+    }
+    let sectors = (capacity_gb - 50).checked_mul(1_953_504)?.checked_add(97_696_368)?;
+    sectors.checked_mul(512)
+}
+
 impl Model {
+    /// The user capacity in bytes; `None` if it is absent or too large for any drive.
+    pub fn user_bytes(&self) -> Option<u64> {
+        match (&self.capacity, &self.capacity_gb) {
+            (Some(capacity), _) => Some(capacity.value.0.0),
+            (None, Some(capacity_gb)) => idema_bytes(capacity_gb.value),
+            (None, None) => None,
+        }
+    }
+
+    /// Key and text of the user capacity, for errors.
+    pub(crate) fn capacity_text(&self) -> (&'static str, String) {
+        match (&self.capacity, &self.capacity_gb) {
+            (Some(capacity), _) => ("capacity", capacity.value.to_string()),
+            (None, Some(capacity_gb)) => ("capacity_gb", capacity_gb.value.to_string()),
+            (None, None) => ("capacity_gb", "absent".to_owned()),
+        }
+    }
+
     /// Every key that a model may have, in the order of the sections.
     pub fn keys() -> Vec<Key> {
         let mut keys = Vec::new();

@@ -37,7 +37,7 @@ fn small(name: &str, changes: &[(&str, &str)]) -> Life {
 
 /// Whether a drive has more than 480 GB: its life would take minutes.
 fn is_large(text: &str) -> bool {
-    Model::load("built-in", text, &[]).expect("valid").capacity_gb.value > 480
+    Model::load("built-in", text, &[]).expect("valid").user_bytes() > Some(481_000_000_000)
 }
 
 /// The built-in drives.

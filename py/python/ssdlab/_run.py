@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, cast
 
 from . import _native
@@ -16,6 +17,7 @@ from ._policy import Pace, Policy, Stream, functions
 from ._progress import Observer, RunLine
 from ._results import Run
 from ._words import Value, word
+from .traces import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +77,16 @@ def simulate(
     policy: Policy | None = None,
     stream: Stream | None = None,
     pace: Pace | None = None,
-    settings: Mapping[str, Value] | None = None,
-    **more_settings: Value,
+    settings: Mapping[str, Value | Trace] | None = None,
+    **more_settings: Value | Trace,
 ) -> Run:
     """Runs a test on a simulated drive.
 
     Parameters of the test are keywords (`duration="60s"`) or in `settings`. `spare` is the share of raw NAND
     that is left to the drive, e.g. `"25%"`. The run goes into `library`, or into a temporary one that is
     removed with the last reference to the run. `progress` shows a line on stderr, or calls a function with
-    each event. `policy`, `stream` and `pace` are as for `Drive`, and come before those of the drive.
+    each event. `policy`, `stream` and `pace` are as for `Drive`, and come before those of the drive. A `trace`
+    is a name or a `traces.Trace`.
 
     >>> drive = Drive("samsung-840-pro-256gb", scale="1/256")
     >>> run = simulate(drive, "consistency", duration="4s", steady_from="2s")
@@ -100,21 +103,22 @@ def simulate(
     if library is None:
         temporary = tempfile.TemporaryDirectory(prefix="ssdlab-")
         library = temporary.name
-    return _perform(
-        test,
-        drive.target,
-        progress,
-        temporary,
-        own,
-        library=fspath(library),
-        settings=_settings(settings, more_settings),
-        spare=None if spare is None else word("spare", spare),
-        span_bytes=span_bytes,
-        seed=seed,
-        label=label,
-        note=note,
-        tags=list(tags),
-    )
+    with tempfile.TemporaryDirectory(prefix="ssdlab-") as directory:
+        return _perform(
+            test,
+            drive.target,
+            progress,
+            temporary,
+            own,
+            library=fspath(library),
+            settings=_settings(_on_disk(settings or {}, directory), _on_disk(more_settings, directory)),
+            spare=None if spare is None else word("spare", spare),
+            span_bytes=span_bytes,
+            seed=seed,
+            label=label,
+            note=note,
+            tags=list(tags),
+        )
 
 
 def run(
@@ -219,6 +223,19 @@ def _perform(
             failure.run = done
         raise failure
     return done
+
+
+def _on_disk(settings: Mapping[str, Value | Trace], directory: str) -> dict[str, Value]:
+    """The settings with the path of a new file in place of a trace."""
+    named: dict[str, Value] = {}
+    for name, value in settings.items():
+        if isinstance(value, Trace):
+            path = Path(directory, "arrays.trace.parquet")
+            value.save(path)
+            named[name] = path
+        else:
+            named[name] = value
+    return named
 
 
 def _settings(*parts: Mapping[str, Value] | None) -> list[tuple[str, str]]:

@@ -45,6 +45,7 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/result/src/store", "run directories in a library"),
     ("crates/run/src/verify/journal.rs", "a journal, which must be a new file"),
     ("crates/serve/src/", "index and uploads of a library"),
+    ("py/src/traces.rs", "a new trace file, in place of none"),
     ("crates/study/src/sweep/book.rs", "new files of a sweep; its log passes the guard"),
 ];
 

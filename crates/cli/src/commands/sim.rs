@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod control;
+pub mod convert;
 pub mod expose;
 pub mod fit;
 pub mod load;
@@ -14,6 +15,7 @@ use clap::Subcommand;
 
 use check::CheckArgs;
 use control::ControlArgs;
+use convert::ConvertArgs;
 use expose::ExposeArgs;
 use fit::FitArgs;
 use load::LoadArgs;
@@ -38,6 +40,8 @@ pub enum SimCommand {
     Check(CheckArgs),
     /// Expose a simulated drive as a disk for any other program
     Expose(Box<ExposeArgs>),
+    /// Convert a drive or a load of the simulator MQSim into a model or a workload file
+    Convert(ConvertArgs),
     /// Control an exposed drive: cut its power, break it, age it, look at its work
     Control(ControlArgs),
     /// Save the state of an exposed drive in a new file: its maps, clocks, counters and data
@@ -55,6 +59,7 @@ pub fn run(command: &SimCommand) -> anyhow::Result<u8> {
         SimCommand::Models(args) => models::run(args),
         SimCommand::Check(args) => check::run(args),
         SimCommand::Expose(args) => expose::run(args),
+        SimCommand::Convert(args) => convert::run(args),
         SimCommand::Control(args) => control::run(args),
         SimCommand::Save(args) => save::run(args),
         SimCommand::Load(args) => load::run(args),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Subcommand};
 use info::TraceInfoArgs;
-use input::{TraceInput, judge, open, open_apart, parse, write_trace};
+use input::{ExcerptArgs, TraceInput, judge, open, open_apart, parse, write_trace};
 use load::trace::export::{ExportFormat, export};
 use load::trace::store::TraceReader;
 use load::trace::synth::model::Learner;
@@ -78,6 +78,7 @@ const OF_REPLAY: &str = "\
 Examples:
   ssdlab trace replay work.trace sim:samsung-840-pro-256gb
   ssdlab trace replay synth:light-2011 /dev/nvme1n1 --erase SERIAL --idle cap:25ms
+  ssdlab trace replay work.trace sim:samsung-840-pro-256gb --from-time 2h --until 150m --repeat 3
   ssdlab trace replay work.trace 'file:disk?size=8GiB' --form open --mapping wrap";
 
 /// The verbs for traces.
@@ -170,6 +171,8 @@ pub struct TraceReplayArgs {
     /// Addresses beyond the span: `wrap`, `scale`, or `offset:BYTES`
     #[arg(long, value_name = "MAPPING", help_heading = heading::TEST)]
     pub mapping: Option<String>,
+    #[command(flatten, next_help_heading = heading::TEST)]
+    pub excerpt: ExcerptArgs,
     /// Set another parameter of the test, e.g. `flush=false`
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting, help_heading = heading::TEST)]
     pub settings: Vec<(String, String)>,
@@ -191,7 +194,10 @@ impl TraceReplayArgs {
             ("form", self.form),
             ("mapping", self.mapping),
         ];
-        let named = named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let named = named
+            .into_iter()
+            .chain(self.excerpt.settings())
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)));
         let settings = named.chain(self.settings).collect();
         let Self { targets, span, common, execution, .. } = self;
         let (test, spare, quick, workload) = (Test::REPLAY, Vec::new(), false, None);

@@ -12,7 +12,7 @@ use super::format::{
 use super::input::Input;
 use super::plausible::Times;
 use super::{
-    Addresses, Layout, Origin, Problems, Record, Source, StreamSet, TraceError, TraceInfo,
+    Addresses, Excerpt, Layout, Origin, Problems, Record, Source, StreamSet, TraceError, TraceInfo,
 };
 
 /// Window of I/Os that may stand in front of an earlier one. An I/O beyond it gets a later time,
@@ -39,6 +39,8 @@ pub struct ImportOptions {
     pub streams: StreamSet,
     /// Layout of volumes with their own addresses in one address space.
     pub layout: Layout,
+    /// The part that is read; [`super::open()`] takes it out.
+    pub excerpt: Excerpt,
 }
 
 /// Opens a trace of any format, ssdlab's own included; `-` is the standard input. Streams keep

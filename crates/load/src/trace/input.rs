@@ -1,20 +1,19 @@
-//! Opening of files, packed with gzip or not.
+//! Opening of files, packed or not.
 
-use std::io::{Cursor, Error, Read};
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use base::file::open_input;
-use flate2::read::MultiGzDecoder;
 
 use super::TraceError;
+use super::archive::TarMembers;
+use super::packing::Packing;
 
 /// Bytes from the start of a file by which its format is found out.
 pub const HEAD_BYTES: usize = 1 << 16;
 
 /// The bytes of a file, or of the standard input.
 pub type BoxedInput = Box<dyn Read>;
-
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// An open file, its first bytes, and its packing.
 pub(crate) struct Input {
@@ -41,10 +40,15 @@ impl Input {
             Box::new(open_input(path).map_err(TraceError::read(&what))?)
         };
         let (mut head, mut whole) = read_ahead(bytes, &what)?;
-        let packed = head.starts_with(&GZIP);
-        if packed {
-            (head, whole) = read_ahead(Box::new(GzipReader(MultiGzDecoder::new(whole))), &what)?;
+        let packing = Packing::of(&head);
+        if let Some(packing) = packing {
+            (head, whole) = read_ahead(packing.unpack(whole), &what)?;
         }
+        let is_archive = TarMembers::are_in(&head);
+        if is_archive {
+            (head, whole) = read_ahead(Box::new(TarMembers::new(whole)), &what)?;
+        }
+        let packed = packing.is_some() || is_archive;
         Ok(Self { path: path.to_owned(), what, head, whole, packed })
     }
 }
@@ -56,15 +60,4 @@ fn read_ahead(mut bytes: BoxedInput, what: &str) -> Result<(Vec<u8>, BoxedInput)
     read.map_err(TraceError::read(what))?;
     let whole = Box::new(Cursor::new(head.clone()).chain(bytes));
     Ok((head, whole))
-}
-
-/// Unpacks gzip, member by member, in constant memory; its errors name their subject.
-struct GzipReader(MultiGzDecoder<BoxedInput>);
-
-impl Read for GzipReader {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read(buffer).map_err(|error| {
-            Error::new(error.kind(), format!("its gzip data is damaged or cut off: {error}"))
-        })
-    }
 }

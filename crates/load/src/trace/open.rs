@@ -5,6 +5,7 @@ use std::path::Path;
 
 use base::Ratio;
 
+use super::excerpt::ExcerptSource;
 use super::import::chosen;
 use super::placed::{OneVolume, Overlaid, SideBySide};
 use super::streams::{Census, Volume, side_by_side};
@@ -13,12 +14,27 @@ use super::{Addresses, ImportOptions, Layout, Source, TraceError, import};
 
 const SYNTH: &str = "synth:";
 
-/// Opens a trace by its name, with the layout of streams in the options. To lay volumes side by
-/// side, it first reads a text for their sizes.
+/// Opens a trace by its name, with the layout of streams and the excerpt in the options. To lay
+/// volumes side by side, it first reads a text for their sizes.
 ///
 /// # Errors
 /// If there is no such file, format or scenario, or a key is unknown.
 pub fn open(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
+    let (source, excerpt) = (laid_out(name, options)?, options.excerpt);
+    if excerpt.is_whole() {
+        return Ok(source);
+    }
+    if name == "-" && excerpt.passes.get() > 1 {
+        let hint = "standard input can be read only once; import it into a trace first (ssdlab trace import)";
+        return Err(TraceError::Usage(hint.to_owned()));
+    }
+    let (name, options) = (name.to_owned(), options.clone());
+    let again = Box::new(move || laid_out(&name, &options));
+    Ok(Box::new(ExcerptSource::new(source, excerpt, again)))
+}
+
+/// A whole trace, with the layout of streams in the options.
+fn laid_out(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
     let source = apart(name, options)?;
     let info = source.info();
     if info.addresses != Addresses::OfEach {

@@ -1,6 +1,7 @@
 //! Trace files of other tools: each record is read exactly, for any content.
 
 mod clocks;
+mod oracle_general;
 mod packed;
 mod times;
 mod vscsi;

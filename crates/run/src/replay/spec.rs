@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use base::{Bytes, Nanos};
+use load::trace::Excerpt;
 
 /// The treatment of time without issues in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +104,8 @@ impl FromStr for Mapping {
 pub struct ReplaySpec {
     /// Name of the trace: a file of any format, or `synth:SCENARIO[?scale=1/10&seed=1]`.
     pub trace: String,
+    /// The part of it that is replayed.
+    pub excerpt: Excerpt,
     /// Bytes read and written, if the trace tells beforehand.
     pub moved_bytes: Option<(u64, u64)>,
     /// The treatment of pauses.

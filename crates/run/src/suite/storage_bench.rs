@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use base::{Bytes, OpKind, Ratio};
-use load::trace::{Origin, TraceInfo};
+use load::trace::{Excerpt, Origin, TraceInfo};
 use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::latency::{self, Latencies, PERCENTILES};
 use result::stats::notice::Notice;
@@ -36,6 +36,10 @@ pub(crate) const OWN_TIMES: &str = "the trace has times of its own, which `--set
 /// Name of the measured phase.
 const REPLAY: &str = "replay";
 
+/// The end of a replay at the end of the trace.
+const END: &str = "end";
+/// The number of commands of a replay without a limit.
+const ALL: &str = "all";
 /// The depth of a replay that keeps the recorded one.
 const RECORDED: &str = "recorded";
 /// The depth of the benches, and the least one of other replays: a trace may not know its depths.
@@ -51,8 +55,8 @@ pub(crate) const fn params(
     trace: &'static str,
     depth: &'static str,
     fill: &'static str,
-) -> [Param; 11] {
-    let mut params = [Param::new("", "", ""); 11];
+) -> [Param; 15] {
+    let mut params = [Param::new("", "", ""); 15];
     params.copy_from_slice(Settings::PARAMS);
     let mut at = 0;
     while at < params.len() {
@@ -93,6 +97,10 @@ settings! {
             "a trace file of any format, or synth:SCENARIO[?seed=N]",
         ),
             with Param::new("part", "1", "synthesised traces: part of all totals, e.g. 1/100"),
+            Param::new("from_time", "0s", "begin at this time of the trace, e.g. 2h"),
+            Param::new("until", END, "end before this time of the trace, e.g. 150m"),
+            Param::new("limit", ALL, "most commands of a pass"),
+            Param::new("passes", "1", "passes through this part of the trace"),
             Param::new("idle", "cap:25ms", "pauses: real, none, or no longer than cap:25ms"),
             Param::new(
                 "form",
@@ -214,6 +222,10 @@ impl Entry for Replay {
         steps::entries([
             ("trace", spec.trace.clone().into()),
             ("part", part.clone().into()),
+            ("from_time_ns", spec.excerpt.from.0.into()),
+            ("until_ns", spec.excerpt.until.map(|until| until.0).into()),
+            ("limit", spec.excerpt.limit.into()),
+            ("passes", spec.excerpt.passes.get().into()),
             ("trace_origin", origin.name().into()),
             ("trace_source", source.clone().into()),
             ("idle", idle.clone().into()),
@@ -231,7 +243,11 @@ impl TestSettings for Settings {
     fn conditions(&self) -> Conditions {
         let Replay { idle, part, .. } = &self.replay;
         let own = [("idle time", &**idle), ("part", part), ("fill", self.fill.text())];
-        own.into_iter().map(|(label, text)| (label.to_owned(), text.to_owned())).collect()
+        let own = own.map(|(label, text)| (label, text.to_owned()));
+        own.into_iter()
+            .chain(self.replay.excerpt_text().map(|text| ("excerpt", text)))
+            .map(|(label, text)| (label.to_owned(), text))
+            .collect()
     }
 
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
@@ -264,6 +280,15 @@ impl TestSettings for Settings {
 }
 
 impl Replay {
+    /// The part of the trace in words, or `None` if it is the whole trace.
+    fn excerpt_text(&self) -> Option<String> {
+        let Excerpt { from, until, limit, passes } = self.spec.excerpt;
+        let until = until.map_or_else(|| END.to_owned(), |until| until.to_string());
+        let limit = limit.map_or_else(|| ALL.to_owned(), |limit| limit.to_string());
+        (!self.spec.excerpt.is_whole())
+            .then(|| format!("{from} to {until}, {limit} commands, passes: {passes}"))
+    }
+
     fn finding(&self, meter: &Meter) -> Option<Finding> {
         let all = &meter.totals.all;
         let (rate, service) = (all.mb_per_s()?, all.service_us()?);
@@ -348,6 +373,7 @@ fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
     let trim: bool = params.get("trim")?;
     Ok(ReplaySpec {
         trace: trace_name(params)?,
+        excerpt: excerpt(params)?,
         moved_bytes: None,
         idle: params.get::<Idle>("idle")?,
         form: params.get::<Form>("form")?,
@@ -359,6 +385,27 @@ fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
         keep_flush: params.get("flush")?,
         keep_trim: trim && site.limits.deallocate,
     })
+}
+
+/// The part of the trace.
+fn excerpt(params: &Params) -> Result<Excerpt, RunError> {
+    let excerpt = Excerpt {
+        from: params.get("from_time")?,
+        until: if params.text("until") == END { None } else { Some(params.get("until")?) },
+        limit: if params.text("limit") == ALL { None } else { Some(params.get("limit")?) },
+        passes: params.get("passes")?,
+    };
+    let Excerpt { from, until, limit, .. } = excerpt;
+    if until.is_some_and(|until| until <= from) {
+        let until = params.text("until");
+        return Err(RunError::Usage(format!(
+            "`--set until={until}` must be later than from_time, {from}"
+        )));
+    }
+    if limit == Some(0) {
+        return Err(RunError::Usage(format!("`--set limit=0` must be 1 or more, or {ALL}")));
+    }
+    Ok(excerpt)
 }
 
 /// Most commands outstanding of a replay that is as deep as its trace: each may need a buffer of the

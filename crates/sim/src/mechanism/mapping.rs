@@ -28,6 +28,7 @@ use std::ops::Range;
 pub use checkpoint::Checkpoints;
 pub use journal::{Journal, JournalUnit, Ring};
 
+use base::Bytes;
 use base::facts::Sourced;
 
 use crate::ftl::durability::Mark;
@@ -120,7 +121,8 @@ fn check_padding(basis: &Basis<'_>) -> Result<(), ModelError> {
          larger scale",
         geometry.superblocks
     );
-    check.fail("capacity_gb", basis.number("capacity_gb").unwrap_or(0), &rule)
+    let key = if basis.has("capacity") { "capacity" } else { "capacity_gb" };
+    check.fail(key, Bytes(geometry.logical_pages * u64::from(geometry.page_bytes)).rounded(), &rule)
 }
 
 impl Section for MappingSection {

@@ -151,20 +151,14 @@ impl Config {
     }
 }
 
-/// LBAs of a drive sold as `capacity_gb`: IDEMA LBA1-03, 512-byte sectors, from 50 GB on; smaller
-/// ones count as decimal.
-fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
-    if capacity_gb < 50 {
-        return capacity_gb.checked_mul(1_000_000_000);
-    }
-    let sectors = (capacity_gb - 50).checked_mul(1_953_504)?.checked_add(97_696_368)?;
-    sectors.checked_mul(512)
-}
-
 impl CrossCheck<'_> {
     /// Checks every value against the range of its key, under which no later arithmetic can overflow.
     fn ranges(&self) -> Result<(), ModelError> {
         self.model.check("", None, self)?;
+        if let (Some(capacity), Some(_)) = (&self.model.capacity, &self.model.capacity_gb) {
+            let rule = "capacity_gb gives it as well, and a drive has one";
+            return self.fail("capacity", capacity.value, rule);
+        }
         let gc = &self.model.gc;
         let high_min = u64::from(gc.free_low.value) + 1;
         self.within("gc.free_high", gc.free_high.value.into(), high_min, 1 << 20)
@@ -210,10 +204,12 @@ impl CrossCheck<'_> {
         let of_groups = if groups > 1 { format!("{groups} x ") } else { String::new() };
         let rule = format!(
             "{} usable superblocks leave {spare} beside the user data, and garbage collection needs \
-             {of_groups}gc.free_high + {beyond} = {wanted}; lower capacity_gb or gc.free_high, or add NAND",
-            geometry.superblocks
+             {of_groups}gc.free_high + {beyond} = {wanted}; lower {} or gc.free_high, or add NAND",
+            geometry.superblocks,
+            self.model.capacity_text().0
         );
-        self.fail("capacity_gb", self.model.capacity_gb.value, &rule)
+        let (key, capacity) = self.model.capacity_text();
+        self.fail(key, capacity, &rule)
     }
 }
 
@@ -463,8 +459,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         return check.fail("nand.pages_per_block", pages_per_block, &rule);
     }
     let kept = kept_share(block_counts(model, scale));
-    let capacity = capacity_bytes(model.capacity_gb.value);
-    let capacity = capacity.map(|bytes| kept.of(bytes) / u64::from(page_bytes));
+    let capacity = model.user_bytes().map(|bytes| kept.of(bytes) / u64::from(page_bytes));
     let physical_pages = superblock_pages * u64::from(die_groups) * u64::from(blocks);
     let physical_bytes = physical_pages.saturating_mul(physical_page_bytes);
     let fits = |pages: &u64| *pages > 0 && pages * u64::from(page_bytes) < physical_bytes;
@@ -476,7 +471,8 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
     can_divide_by_superblock(check, physical_pages, superblock_pages, pages_per_block)?;
     let Some(logical_pages) = capacity.filter(fits).filter(fits_with_map) else {
         let rule = format!("all NAND together is {physical_bytes} bytes");
-        return check.fail("capacity_gb", model.capacity_gb.value, &rule);
+        let (key, capacity) = model.capacity_text();
+        return check.fail(key, capacity, &rule);
     };
     let mut geometry = Geometry {
         channels: nand.channels.value,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use base::text::shortened;
 use toml::{Table, Value};
 
-use super::toml_file::{self, is_sourced, list_keys, parse_error};
+use super::toml_file::{self, is_sourced, list_keys, parse_error, replace_capacity};
 use super::{Model, ModelError, built_in};
 
 /// Longest line of models, each the parent of the one before.
@@ -86,6 +86,7 @@ impl CompleteModel {
         });
         let mut origins: BTreeMap<String, String> = inherited.collect();
         let given = keys(&own);
+        own.keys().for_each(|key| replace_capacity(&mut table, key));
         merge(&mut table, own);
         let present = keys(&table);
         origins.retain(|key, _| present.contains(key) && !given.contains(key));

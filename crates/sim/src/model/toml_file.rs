@@ -63,8 +63,18 @@ fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Resul
         value: format!("`{}`", shortened(text)),
         rule: format!("it must be {kind} as in the model file"),
     })?;
+    replace_capacity(table, key);
     insert(table, key, value);
     Ok(())
+}
+
+/// Removes the user capacity in its other form if `key` gives it: the later one counts.
+pub(super) fn replace_capacity(table: &mut Table, key: &str) {
+    match key {
+        "capacity" => table.remove("capacity_gb"),
+        "capacity_gb" => table.remove("capacity"),
+        _ => None,
+    };
 }
 
 /// Suggestions for a key: the values of its section, or the sections.

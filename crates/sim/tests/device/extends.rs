@@ -36,7 +36,7 @@ fn refusal(text: &str, files: &[(&str, &str)]) -> String {
 #[test]
 fn a_child_has_the_values_of_its_parent_but_its_own() {
     let (child, parent) = (load(HALF), parent());
-    assert_eq!((child.capacity_gb.value, child.nand.dies_per_channel.value), (240, 4));
+    assert_eq!((child.capacity_gb.unwrap().value, child.nand.dies_per_channel.value), (240, 4));
     assert_eq!(child.nand.channels, parent.nand.channels);
     assert_eq!(child.power, parent.power);
     assert_eq!(child.facts.controller, parent.facts.controller);

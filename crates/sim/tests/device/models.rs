@@ -3,7 +3,7 @@
 use base::{OpKind, Ratio, Rng};
 use sim::{Device, Model, PAGE_BYTES, model};
 
-use crate::common::{SMALL, alone, closed_loop, in_order, op};
+use crate::common::{SMALL, alone, closed_loop, fill, in_order, op, small, small_config};
 
 fn refusal(text: &str, changes: &[(&str, &str)]) -> String {
     let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
@@ -29,7 +29,7 @@ fn built_in_models_are_valid_at_every_scale() {
 /// A drive of the model with about a gigabyte, or the smallest one above it that has room to clean up.
 fn smallest(name: &str) -> Device {
     let model = Model::load(name, model::built_in(name).unwrap(), &[]).unwrap();
-    let mut parts = model.capacity_gb.value.next_power_of_two().max(64);
+    let mut parts = (model.user_bytes().unwrap() / 1_000_000_000).next_power_of_two().max(64);
     loop {
         match model.resolve(Ratio::new(1, parts).unwrap()) {
             Ok(config) => return Device::new(config),
@@ -72,11 +72,34 @@ fn built_in_capacities_are_those_of_the_shelf() {
     assert_eq!(capacity("intel-ssd-730-480gb").raw_bytes, 528 << 30);
 }
 
+/// The last of a file, its child and the overrides counts, in either form.
+#[test]
+fn a_capacity_may_have_any_unit() {
+    let bytes = |changes: &[(&str, &str)]| small_config(Ratio::ONE, changes).capacity_bytes();
+    let teaching =
+        [("capacity", "64MB"), ("nand.blocks_per_plane", "72"), ("nand.pages_per_block", "20")];
+    assert_eq!(bytes(&teaching), 64_000_000);
+    assert_eq!(bytes(&[("capacity", "900MiB")]), 900 << 20);
+    // Whole pages of the map.
+    assert_eq!(bytes(&[("capacity", "100000001B")]), 100_000_001 / 4096 * 4096);
+    assert_eq!(bytes(&[("capacity", "64MB"), ("capacity_gb", "1")]), 1_000_000_000 / 4096 * 4096);
+    let mut device = small(&teaching);
+    fill(&mut device, 64_000_000 / PAGE_BYTES);
+    let both = format!("{SMALL}\ncapacity = {{ value = \"64MB\", from = \"assumed: test\" }}");
+    let error = Model::load("small", &both, &[]).unwrap().resolve(Ratio::ONE).unwrap_err();
+    assert!(error.to_string().contains("`capacity` is 64MB"), "{error}");
+    let without = SMALL.replace("capacity_gb", "#");
+    let error = Model::load("small", &without, &[]).unwrap().resolve(Ratio::ONE).unwrap_err();
+    assert!(error.to_string().contains("`capacity_gb` is absent"), "{error}");
+}
+
 #[test]
 fn refusals_name_the_key_the_value_and_the_rule() {
     for (changes, words) in [
         (vec![("nand.channels", "0")], vec!["`nand.channels` is 0", "between 1 and 256"]),
         (vec![("nand.page_bytes", "5000")], vec!["`nand.page_bytes` is 5000", "multiple of 4096"]),
+        (vec![("capacity", "2GB")], vec!["`capacity` is 2GB", "all NAND together is"]),
+        (vec![("capacity", "much")], vec!["capacity", "much", "a size such as"]),
         (vec![("capacity_gb", "2")], vec!["`capacity_gb` is 2", "bytes"]),
         (vec![("nand.blocks_per_plane", "480")], vec!["gc.free_high + 4", "lower capacity_gb"]),
         (vec![("gc.free_high", "2")], vec!["`gc.free_high` is 2", "between 4"]),

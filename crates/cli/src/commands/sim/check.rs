@@ -77,9 +77,11 @@ fn document(model: &Model, config: &Config, values: &[ModelValue]) -> serde_json
             "inherited_from": value.inherited_from,
         })
     });
+    let (user, raw) = (config.capacity_bytes() as f64, config.raw_bytes as f64);
     serde_json::json!({
         "valid": true, "name": model.name,
         "capacity_bytes": config.capacity_bytes(), "raw_bytes": config.raw_bytes,
+        "spare_of_raw_share": 1.0 - user / raw, "over_provisioning_of_user_share": raw / user - 1.0,
         "dies": config.geometry.dies, "superblocks": config.geometry.superblocks,
         "values": values.collect::<Vec<_>>(),
     })
@@ -88,13 +90,17 @@ fn document(model: &Model, config: &Config, values: &[ModelValue]) -> serde_json
 fn print(model: &Model, config: &Config, values: &[ModelValue]) {
     let geometry = &config.geometry;
     let superblock_bytes = geometry.superblock_bytes();
-    let spare = 1.0 - config.capacity_bytes() as f64 / config.raw_bytes as f64;
+    let (user, raw) = (config.capacity_bytes() as f64, config.raw_bytes as f64);
     data!("{} is valid", model.name);
     let row = |label: &str, value: String| vec![format!("  {label}"), value];
     table::print(&[
         row("capacity", bytes(config.capacity_bytes())),
         row("raw NAND", bytes(config.raw_bytes)),
-        row("spare of raw", format!("{:.1}%", spare * 100.0)),
+        row("spare", format!("{:.1}% of raw, (raw - user) / raw", (1.0 - user / raw) * 100.0)),
+        row(
+            "over-provisioning",
+            format!("{:.1}% of user, (raw - user) / user", (raw / user - 1.0) * 100.0),
+        ),
         row("dies", count(f64::from(geometry.dies))),
         row("superblocks", count(f64::from(geometry.superblocks))),
         row("superblock", bytes(superblock_bytes)),

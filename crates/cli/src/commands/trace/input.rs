@@ -1,11 +1,14 @@
 //! The trace that a command reads: its options, its problems, its copy.
 
+use std::num::NonZeroU32;
+
+use base::Nanos;
 use clap::Args as ClapArgs;
 use load::trace::format::{
     Event, Format as TraceFormat, FormatOptions, NamedFormat, TimeUnit, WaitUnit,
 };
 use load::trace::store::TraceWriter;
-use load::trace::{ImportOptions, Layout, Source, TraceError};
+use load::trace::{Excerpt, ImportOptions, Layout, Source, TraceError};
 
 use crate::args::heading;
 use crate::args::{Format, whole};
@@ -42,9 +45,50 @@ pub struct TraceInput {
     /// `doc` (us after the preceding wait)
     #[arg(long, value_name = "UNIT", value_parser = parse::<WaitUnit>)]
     pub wait_unit: Option<WaitUnit>,
+    #[command(flatten)]
+    pub excerpt: ExcerptArgs,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
+}
+
+/// The part of a trace.
+#[derive(Debug, ClapArgs)]
+pub struct ExcerptArgs {
+    /// Begin at this time after the first I/O of the trace, e.g. `2h`
+    #[arg(long, value_name = "TIME")]
+    pub from_time: Option<Nanos>,
+    /// End before this time after the first I/O of the trace, e.g. `150m`
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<Nanos>,
+    /// Take no more than this number of I/Os
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64, 1, { u64::MAX }>)]
+    pub limit: Option<u64>,
+    /// Take the part this number of times, each pass behind the one before
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, { u32::MAX as u64 }>)]
+    pub repeat: Option<u32>,
+}
+
+impl ExcerptArgs {
+    fn excerpt(&self) -> Excerpt {
+        Excerpt {
+            from: self.from_time.unwrap_or(Nanos(0)),
+            until: self.until,
+            limit: self.limit,
+            passes: self.repeat.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN),
+        }
+    }
+
+    /// The same as parameters of the test `replay`.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
+        [
+            ("from_time", self.from_time.map(|time| time.to_string())),
+            ("until", self.until.map(|time| time.to_string())),
+            ("limit", self.limit.map(|limit| limit.to_string())),
+            ("passes", self.repeat.map(|passes| passes.to_string())),
+        ]
+        .into_iter()
+    }
 }
 
 /// The help of `--from`, which names every format.
@@ -72,6 +116,7 @@ impl TraceInput {
             },
             streams: self.stream.iter().copied().collect(),
             layout: self.streams,
+            excerpt: self.excerpt.excerpt(),
         }
     }
 }

@@ -9,11 +9,12 @@ use base::OpKind;
 use super::about::{About, Reader, Signs};
 use super::parts::fields::{FieldFault, io, number, number_u32};
 use super::parts::names::Names;
+use super::parts::time::TimeUnit;
 use super::raw::{LineContent, LineFormat, Raw};
 
-use spec::ColumnPlace;
 pub use spec::CsvSpec;
 pub(super) use spec::PREFIX;
+use spec::{ColumnPlace, TimeColumn, Times};
 
 pub(super) static FORMAT: About =
     About::new("csv", Signs::Nothing, Reader::Columns(|spec| Box::new(Csv::new(spec))));
@@ -24,11 +25,10 @@ const COLUMNS_MAX: usize = 1024;
 /// The number of each column, known after the header.
 #[derive(Clone, Copy)]
 struct Columns {
-    time: usize,
+    times: Times<(TimeUnit, usize)>,
     op: usize,
     offset: usize,
     length: usize,
-    response: Option<usize>,
     stream: Option<usize>,
 }
 
@@ -46,11 +46,10 @@ impl Columns {
             }
         };
         Ok(Self {
-            time: find(&spec.time.place)?,
+            times: spec.times.map(|TimeColumn { place, unit }| Ok((*unit, find(place)?)))?,
             op: find(&spec.op)?,
             offset: find(&spec.offset.place)?,
             length: find(&spec.length.place)?,
-            response: spec.response.as_ref().map(|column| find(&column.place)).transpose()?,
             stream: spec.stream.as_ref().map(|column| find(&column.place)).transpose()?,
         })
     }
@@ -90,7 +89,7 @@ impl Csv {
     fn raw(&mut self, columns: Columns, fields: &[&[u8]]) -> Result<Raw, FieldFault> {
         let field = |number: usize| fields.get(number).copied().unwrap_or_default();
         let spec = &self.spec;
-        let issue_ns = spec.time.unit.point_ns(field(columns.time), "the time")?;
+        let (issue_ns, service_ns) = times_ns(&columns.times, field)?;
         let op = self.op(field(columns.op))?;
         let (offset, length) = (field(columns.offset), field(columns.length));
         let (bytes, len) = if op == OpKind::Flush {
@@ -102,17 +101,49 @@ impl Csv {
             )
         };
         let mut record = io(issue_ns, op, (bytes, offset), (len, length))?;
-        let response = spec.response.as_ref().zip(columns.response);
-        let response = response.map(|(column, at)| (column.unit, field(at)));
-        // Empty where the end was not seen.
-        let response = response.filter(|(_, text)| !text.is_empty());
-        let service_ns =
-            response.map(|(unit, text)| unit.length_ns(text, "the response time")).transpose()?;
         if let Some(at) = columns.stream {
             record.stream = self.stream(field(at))?;
         }
         Ok(Raw { record, service_ns: service_ns.filter(|&ns| ns > 0) })
     }
+}
+
+/// Issue, and time to the end if it was seen: its field is empty otherwise.
+fn times_ns<'a>(
+    times: &Times<(TimeUnit, usize)>,
+    field: impl Fn(usize) -> &'a [u8],
+) -> Result<(u64, Option<u64>), FieldFault> {
+    let point_ns = |&(unit, at): &(TimeUnit, usize), name| unit.point_ns(field(at), name);
+    let response_ns =
+        |&(unit, at): &(TimeUnit, usize)| unit.length_ns(field(at), "the response time");
+    let is_empty = |&(_, at): &(TimeUnit, usize)| field(at).is_empty();
+    Ok(match times {
+        Times::Issue(issue, response) => {
+            let response = response.as_ref().filter(|response| !is_empty(response));
+            (point_ns(issue, "the time")?, response.map(response_ns).transpose()?)
+        }
+        Times::Both(issue, end) if is_empty(end) => (point_ns(issue, "the time")?, None),
+        Times::Both(issue, end) => {
+            let issue_ns = point_ns(issue, "the time")?;
+            let service_ns = point_ns(end, "the time of the end")?.checked_sub(issue_ns);
+            let early = || {
+                FieldFault::new("the time of the end", "one after the time of issue", field(end.1))
+            };
+            (issue_ns, Some(service_ns.ok_or_else(early)?))
+        }
+        Times::End(end, response) => {
+            let service_ns = response_ns(response)?;
+            let issue_ns = point_ns(end, "the time of the end")?.checked_sub(service_ns);
+            let early = || {
+                FieldFault::new(
+                    "the response time",
+                    "one no longer than the clock",
+                    field(response.1),
+                )
+            };
+            (issue_ns.ok_or_else(early)?, Some(service_ns))
+        }
+    })
 }
 
 impl LineFormat for Csv {
@@ -121,10 +152,9 @@ impl LineFormat for Csv {
             .take(COLUMNS_MAX)
             .collect();
         let Some(columns) = self.columns else {
-            let header = self.spec.header;
             let columns = Columns::find(&self.spec, &fields)?;
             self.columns = Some(columns);
-            return if header {
+            return if self.spec.header {
                 Ok(LineContent::Other)
             } else {
                 self.raw(columns, &fields).map(LineContent::Io)

@@ -5,6 +5,7 @@ mod disksim;
 mod fiu;
 mod ms_production;
 mod msr;
+mod oracle_general;
 mod spc;
 mod systor;
 mod tencent;
@@ -16,7 +17,7 @@ use super::about::About;
 pub use vscsi::VscsiSource;
 
 /// Each of them.
-pub(super) static FORMATS: [&About; 11] = [
+pub(super) static FORMATS: [&About; 12] = [
     &msr::FORMAT,
     &fiu::FORMAT,
     &spc::FORMAT,
@@ -28,4 +29,5 @@ pub(super) static FORMATS: [&About; 11] = [
     &systor::FORMAT,
     &vscsi::FORMAT,
     &vscsi_text::FORMAT,
+    &oracle_general::FORMAT,
 ];

@@ -3,8 +3,8 @@
 //! ```text
 //! csv:ENTRY,ENTRY,...
 //! ENTRY  = COLUMN[@PLACE] | - | delimiter=NAME | header=yes|no
-//! COLUMN = time=UNIT | op[=WORD:KIND|...] | offset=UNIT | length=UNIT | response=UNIT
-//!        | volume[=names] | process[=names]
+//! COLUMN = time=UNIT | time-end=UNIT | op[=WORD:KIND|...] | offset=UNIT | length=UNIT
+//!        | response=UNIT | volume[=names] | process[=names]
 //! ```
 //!
 //! The entries have the order of the columns, `-` skips one; `@3` (counted from 1) or `@lba` (by
@@ -54,16 +54,57 @@ pub(super) struct StreamColumn {
     pub(super) addresses: Addresses,
 }
 
+/// The columns that tell when an I/O was issued and when it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Times<C> {
+    /// The issue, and the time to the end if the file tells.
+    Issue(C, Option<C>),
+    /// The issue and the end.
+    Both(C, C),
+    /// The end, and the time to it.
+    End(C, C),
+}
+
+impl<C> Times<C> {
+    /// The first column.
+    pub(super) const fn first(&self) -> &C {
+        match self {
+            Self::Issue(first, _) | Self::Both(first, _) | Self::End(first, _) => first,
+        }
+    }
+
+    /// The second one, or `None` if there is none.
+    const fn second(&self) -> Option<&C> {
+        match self {
+            Self::Issue(_, second) => second.as_ref(),
+            Self::Both(_, second) | Self::End(_, second) => Some(second),
+        }
+    }
+
+    /// The same with other columns.
+    ///
+    /// # Errors
+    /// The first of `other`.
+    pub(super) fn map<D, E>(&self, other: impl Fn(&C) -> Result<D, E>) -> Result<Times<D>, E> {
+        Ok(match self {
+            Self::Issue(issue, response) => {
+                Times::Issue(other(issue)?, response.as_ref().map(other).transpose()?)
+            }
+            Self::Both(issue, end) => Times::Both(other(issue)?, other(end)?),
+            Self::End(end, response) => Times::End(other(end)?, other(response)?),
+        })
+    }
+}
+
 /// The columns of a CSV file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvSpec {
-    pub(super) time: TimeColumn,
+    pub(super) times: Times<TimeColumn>,
     pub(super) op: ColumnPlace,
     /// The words of the column `op` and their meanings; lower case.
     pub(super) words: Vec<(String, OpKind)>,
     pub(super) offset: SizeColumn,
     pub(super) length: SizeColumn,
-    pub(super) response: Option<TimeColumn>,
     pub(super) stream: Option<StreamColumn>,
     pub(super) delimiter: u8,
     pub(super) header: bool,
@@ -93,6 +134,7 @@ const WORDS: [(&str, OpKind); 16] = [
 #[derive(Default)]
 struct Draft {
     time: Option<TimeColumn>,
+    time_end: Option<TimeColumn>,
     op: Option<ColumnPlace>,
     words: Vec<(String, OpKind)>,
     offset: Option<SizeColumn>,
@@ -205,6 +247,9 @@ impl Draft {
             "time" => {
                 put(&mut self.time, entry, TimeColumn { place, unit: time_unit(entry, value)? })
             }
+            "time-end" => {
+                put(&mut self.time_end, entry, TimeColumn { place, unit: time_unit(entry, value)? })
+            }
             "response" => {
                 put(&mut self.response, entry, TimeColumn { place, unit: time_unit(entry, value)? })
             }
@@ -228,7 +273,7 @@ impl Draft {
             }
             _ => Err(wrong(
                 entry,
-                "time, op, offset, length, response, volume, process, - (a column that is passed over), delimiter \
+                "time, op, offset, length, time-end, response, volume, process, - (a column that is passed over), delimiter \
                  or header",
             )),
         }
@@ -241,13 +286,27 @@ impl Draft {
         if words.is_empty() {
             words = WORDS.map(|(word, kind)| (word.to_owned(), kind)).to_vec();
         }
+        let times = match (self.time, self.time_end, self.response) {
+            (Some(time), None, response) => Times::Issue(time, response),
+            (Some(time), Some(end), None) => Times::Both(time, end),
+            (None, Some(end), Some(response)) => Times::End(end, response),
+            (None, None, _) => return Err(missing("time")),
+            (None, Some(_), None) => {
+                return Err(wrong(
+                    "time-end",
+                    "the column time or response as well: an end alone tells no issue",
+                ));
+            }
+            (Some(_), Some(_), Some(_)) => {
+                return Err(wrong("response", "two of the columns time, time-end and response"));
+            }
+        };
         let spec = CsvSpec {
-            time: self.time.ok_or_else(|| missing("time"))?,
+            times,
             op: self.op.ok_or_else(|| missing("op"))?,
             words,
             offset: self.offset.ok_or_else(|| missing("offset"))?,
             length: self.length.ok_or_else(|| missing("length"))?,
-            response: self.response,
             stream: self.stream,
             delimiter: self.delimiter.unwrap_or(b','),
             header: self.header.unwrap_or(false),
@@ -263,17 +322,17 @@ impl Draft {
 impl CsvSpec {
     /// The places of its columns.
     fn places(&self) -> impl Iterator<Item = &ColumnPlace> {
-        let response = self.response.as_ref().map(|column| &column.place);
+        let second = self.times.second().map(|column| &column.place);
         let stream = self.stream.as_ref().map(|column| &column.place);
-        [&self.time.place, &self.op, &self.offset.place, &self.length.place]
+        [&self.times.first().place, &self.op, &self.offset.place, &self.length.place]
             .into_iter()
-            .chain(response)
+            .chain(second)
             .chain(stream)
     }
 
     /// The unit of its times.
     pub(in crate::trace) fn time_unit(&self) -> TimeUnit {
-        self.time.unit
+        self.times.first().unit
     }
 
     /// Relation of its streams to addresses.

@@ -87,3 +87,24 @@ fn a_slip_in_the_grammar_names_the_entry_and_what_was_expected() {
         assert!(message(spec).contains(expected), "{spec}: {}", message(spec));
     }
 }
+
+#[test]
+fn stamps_of_the_end_give_the_issue() {
+    let all = parsed(
+        "csv:time-end=us,response=ms,op,offset=bytes,length=bytes",
+        &["5000,0.5,r,0,512", "5001,,r,0,512", "100,1,r,0,512"],
+    );
+    assert_eq!(tuple(&all[0]), (4_500_000, OpKind::Read, 0, 512, 0, Some(500_000)));
+    assert!(all[1].is_err() && all[2].is_err(), "{all:?}");
+    let all = parsed(
+        "csv:time=us,time-end=us,op,offset=bytes,length=bytes",
+        &["10,30,w,0,512", "10,,w,0,512", "30,10,w,0,512"],
+    );
+    assert_eq!(tuple(&all[0]), (10_000, OpKind::Write, 0, 512, 0, Some(20_000)));
+    assert_eq!(tuple(&all[1]), (10_000, OpKind::Write, 0, 512, 0, None));
+    assert!(all[2].is_err(), "{all:?}");
+    let rest = "op,offset=bytes,length=bytes";
+    assert!(message(&format!("csv:time-end=s,{rest}")).contains("an end alone tells no issue"));
+    let three = message(&format!("csv:time=s,time-end=s,response=s,{rest}"));
+    assert!(three.contains("two of the columns"), "{three}");
+}

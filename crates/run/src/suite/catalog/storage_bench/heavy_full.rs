@@ -5,7 +5,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition, Headline, ReviewEntry};
 
-const PARAMS: [Param; 11] = storage_bench::params("synth:heavy-2011", "32", storage_bench::FULL);
+const PARAMS: [Param; 15] = storage_bench::params("synth:heavy-2011", "32", storage_bench::FULL);
 
 const HEADLINES: [Headline; 4] = storage_bench::headlines(
     "Heavy, full",

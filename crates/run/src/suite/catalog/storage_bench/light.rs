@@ -5,7 +5,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition, Headline, ReviewEntry};
 
-const PARAMS: [Param; 11] = storage_bench::params("synth:light-2011", "32", storage_bench::FRESH);
+const PARAMS: [Param; 15] = storage_bench::params("synth:light-2011", "32", storage_bench::FRESH);
 
 const HEADLINES: [Headline; 4] = storage_bench::headlines(
     "Light",

@@ -4,7 +4,7 @@ use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
 use crate::suite::{Chapter, Definition};
 
-const PARAMS: [Param; 11] = storage_bench::params("", "recorded", storage_bench::FULL);
+const PARAMS: [Param; 15] = storage_bench::params("", "recorded", storage_bench::FULL);
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
