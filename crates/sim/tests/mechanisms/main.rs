@@ -25,3 +25,4 @@ mod throttle;
 mod wear_budget;
 mod wear_leveling;
 mod write_caps;
+mod zones;
