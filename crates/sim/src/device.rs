@@ -39,6 +39,7 @@ mod timers;
 mod transit;
 mod wear_budget;
 mod write_caps;
+mod zones;
 
 use std::hint::cold_path;
 
@@ -245,6 +246,9 @@ impl<P: Probe> Device<P> {
     /// When the tag is not below the queue depth: a bug in the caller.
     #[inline(always)]
     pub fn submit(&mut self, op: &Op) {
+        if self.mechanisms.zones.is_some() {
+            return self.submit_to_zone(op);
+        }
         self.ftl.prefetch_logical(op.offset >> self.page_bits());
         if !self.accepts(op) {
             return self.commands.refuse(op.tag, ERRNO_INVALID, self.now_ns);
@@ -255,12 +259,17 @@ impl<P: Probe> Device<P> {
             command.data = op.data;
         }
         command.placement = self.placement_of(op);
-        if self.commands.send(op.tag, command) {
+        self.send(op.tag, command);
+    }
+
+    #[inline(always)]
+    fn send(&mut self, tag: u32, command: Command) {
+        if self.commands.send(tag, command) {
             self.host_is_back();
         }
         match &mut self.transit {
-            None => self.take_up(op.tag, command.kind, command.bytes),
-            Some(transit) => transit.submit(op.tag, command.kind, command.bytes, now_ns),
+            None => self.take_up(tag, command.kind, command.bytes),
+            Some(transit) => transit.submit(tag, command.kind, command.bytes, self.now_ns),
         }
     }
 
@@ -495,7 +504,10 @@ impl<P: Probe> Device<P> {
                 self.flush(tag);
                 self.pump();
             }
-            OpKind::Deallocate => self.on_deallocation(tag),
+            OpKind::Deallocate => match command.zone_action {
+                Some(action) => self.on_zone_action(tag, action),
+                None => self.on_deallocation(tag),
+            },
         }
     }
 

@@ -5,7 +5,9 @@ use base::{Completion, Nanos, Op, TelemetryRow};
 use crate::device::Device;
 use crate::ftl::Ftl;
 use crate::ftl::policies::Policies;
+use crate::host::ZoneAction;
 use crate::mechanism::power::{OperationCounts, StateTimes};
+use crate::mechanism::zones::Zones;
 use crate::model::Config;
 use crate::nand::aging::past::Past;
 
@@ -55,6 +57,24 @@ impl Drive {
     /// When a tag is not below the queue depth: a bug in the caller.
     pub fn submit(&mut self, ops: &[Op]) {
         ops.iter().for_each(|op| self.0.submit(op));
+    }
+
+    /// As [`Device::append`].
+    pub fn append(&mut self, op: &Op) -> u64 {
+        self.0.append(op)
+    }
+
+    /// As [`Device::manage_zone`].
+    ///
+    /// # Panics
+    /// As there.
+    pub fn manage_zone(&mut self, tag: u32, action: ZoneAction, zone: u32) {
+        self.0.manage_zone(tag, action, zone);
+    }
+
+    /// As [`Device::zones`].
+    pub fn zones(&self) -> Option<&Zones> {
+        self.0.zones()
     }
 
     /// As [`Device::reap`].

@@ -230,6 +230,11 @@ impl Ftl {
             Stream { superblock, next_page: 0, room_pages, unit_room_pages };
     }
 
+    /// Takes another frontier to hand for a stream, and gives the present one back.
+    pub fn exchange(&mut self, id: StreamId, frontier: &mut Stream) {
+        std::mem::swap(&mut self.streams[id as usize], frontier);
+    }
+
     /// Writes a logical page at a stream's frontier and returns its physical page; for drives that
     /// compress see [`Ftl::begin_page`]. The caller has made sure that there is room.
     #[inline(always)]

@@ -40,6 +40,19 @@ pub enum DeallocateSupport {
     Absent,
 }
 
+/// An order to a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum ZoneAction {
+    /// Open it explicitly.
+    Open,
+    /// Close it.
+    Close,
+    /// Make it full.
+    Finish,
+    /// Make it empty.
+    Reset,
+}
+
 /// A command in progress; its index is its tag.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Command {
@@ -53,6 +66,8 @@ pub struct Command {
     pub data: Data,
     /// The placement handle of a write, for a drive that has several.
     pub placement: u8,
+    /// The order to a zone that it is, or `None` for a command that is none.
+    pub zone_action: Option<ZoneAction>,
     /// First logical page.
     pub first_page: u64,
     /// Number of pages, partly covered ones included.
@@ -79,6 +94,7 @@ impl Command {
         is_random: false,
         data: Data::Incompressible,
         placement: 0,
+        zone_action: None,
         first_page: 0,
         pages: 0,
         bytes: 0,

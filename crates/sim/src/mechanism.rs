@@ -26,6 +26,7 @@ pub mod throttle;
 pub mod wear_budget;
 pub mod wear_leveling;
 pub mod write_caps;
+pub mod zones;
 
 /// Calls a macro with every mechanism: the name of its section, and the type of that.
 macro_rules! mechanisms {
@@ -71,6 +72,8 @@ macro_rules! mechanisms {
             performance_mode: $crate::mechanism::performance_mode::PerformanceModeSection,
             /// Faster loss of charge in a hot drive; absent: heat leaves data as it is.
             heat_aging: $crate::mechanism::heat_aging::HeatAgingSection,
+            /// Zones that are written in order; absent: the host may write anywhere.
+            zones: $crate::mechanism::zones::ZonesSection,
         }
     };
 }

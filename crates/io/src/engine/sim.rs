@@ -168,6 +168,10 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config
         .map_err(|error| usage(&error))?;
     let mut config = model.resolve(scale).map_err(|error| usage(&error))?;
     config.seed = seed;
+    if config.options.zones.is_some() {
+        let rule = "has zones, which are written in order; commands of ssdlab write drives without";
+        return Err(TargetError::Usage(format!("the drive model `{}` {rule}", shortened(name))));
+    }
     let host = host.or_else(|| model.host.as_ref().map(|host| host.value.clone()));
     let host = host_profile(host.as_deref().unwrap_or(NO_HOST))?;
     let config = config.behind(host.as_ref().map(HostProfile::system));

@@ -67,6 +67,9 @@ impl<P: Probe> Device<P> {
     /// pages are in it, which ends the write.
     #[inline(always)]
     fn admit(&mut self, tag: u32) -> bool {
+        if self.mechanisms.zones.is_some() {
+            return self.admit_to_zone(tag);
+        }
         let mut left = self.commands[tag].not_admitted();
         loop {
             let Some((stream, room_pages)) = self.room_for(tag) else {
@@ -211,7 +214,7 @@ impl<P: Probe> Device<P> {
 
     /// Counts pages of a write; returns how many pages of 4 KiB the host has written in them.
     #[inline]
-    fn count_written(&mut self, tag: u32, pages: &Range<u64>) -> u32 {
+    pub(super) fn count_written(&mut self, tag: u32, pages: &Range<u64>) -> u32 {
         let each = self.geometry().host_pages();
         let all = (pages.end - pages.start) as u32 * each;
         let written = if each > 1 { self.commands[tag].host_pages_of(pages, each) } else { all };
@@ -224,7 +227,7 @@ impl<P: Probe> Device<P> {
 
     /// All pages of a write are in the buffer.
     #[inline]
-    fn end_write(&mut self, tag: u32) {
+    pub(super) fn end_write(&mut self, tag: u32) {
         if let Some(queues) = &mut self.queues
             && let Some(next) = queues.leave_slot()
         {
@@ -239,7 +242,7 @@ impl<P: Probe> Device<P> {
 
     /// Places pages that fit into the open unit of a stream.
     #[inline(always)]
-    fn place_pages(&mut self, stream: StreamId, pages: Range<u64>) {
+    pub(super) fn place_pages(&mut self, stream: StreamId, pages: Range<u64>) {
         let count = (pages.end - pages.start) as u32;
         let mut physical = 0;
         for logical in pages {
@@ -278,8 +281,8 @@ impl<P: Probe> Device<P> {
             });
         }
         self.note_host_unit();
-        if stream == StreamId::Pslc {
-            // The content of the cache is paid for when it is folded.
+        if stream == StreamId::Pslc || self.mechanisms.zones.is_some() {
+            // The content of the cache is paid for when it is folded; zones never are.
             return;
         }
         self.owe_for_unit();
@@ -302,7 +305,7 @@ impl<P: Probe> Device<P> {
 
 /// The next pages of the rest of a write, as many as have room.
 #[inline]
-fn take_pages(left: &mut Range<u64>, room_pages: u32) -> Range<u64> {
+pub(super) fn take_pages(left: &mut Range<u64>, room_pages: u32) -> Range<u64> {
     let first = left.start;
     left.start += u64::from(room_pages).min(left.end - left.start);
     first..left.start

@@ -24,7 +24,7 @@ impl<P: Probe> Device<P> {
         self.journal_deallocation();
     }
 
-    fn unmap(&mut self, logical: u64) {
+    pub(super) fn unmap(&mut self, logical: u64) {
         if self.ftl.unmap(logical) {
             self.forget(&(logical..logical + 1));
             self.probe.unmapped(logical);

@@ -96,6 +96,9 @@ impl<P: Probe> Device<P> {
         if self.reclaim_groups.is_some() {
             return self.collect_in_groups();
         }
+        if self.mechanisms.zones.is_some() {
+            return false;
+        }
         self.collect_at_hand()
     }
 
@@ -433,6 +436,9 @@ impl<P: Probe> Device<P> {
             if !self.geometry().is_cache_only(superblock) {
                 let pages = u64::from(self.geometry().superblock_data_pages());
                 self.in_group_of(superblock, |device| device.collector.give_back(pages));
+            }
+            if self.mechanisms.zones.is_some() {
+                self.zone_erased(superblock);
             }
             self.pump();
         }

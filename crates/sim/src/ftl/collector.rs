@@ -335,6 +335,11 @@ impl Collector {
         self.is_any_placed = true;
     }
 
+    /// Begins to erase a superblock on `dies`, from which nothing had to move.
+    pub fn erase(&mut self, superblock: u32, dies: u32) {
+        self.erasing.push_back(SuperblockErase { superblock, dies_left: dies });
+    }
+
     /// Removes a victim that is fully placed and durable, on a drive with a journal also in the
     /// entries before `journal`; it counts as being erased on `dies`.
     pub fn take_erasable(

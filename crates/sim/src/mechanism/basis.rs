@@ -49,6 +49,13 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
+    /// The share of the pages of a drive that the scale leaves.
+    pub(crate) fn kept_share(self) -> Ratio {
+        let of_plane = |pages, blocks| u64::from(pages) * u64::from(blocks);
+        let kept = of_plane(self.scaled_pages, self.scaled_per_plane);
+        Ratio::new(kept, of_plane(self.pages, self.per_plane)).unwrap_or(Ratio::ONE)
+    }
+
     /// Reserved superblocks in proportion to the number of blocks kept.
     pub(crate) fn scaled_reserved(self) -> u32 {
         let reserved = u64::from(self.reserved) * u64::from(self.scaled_per_plane);

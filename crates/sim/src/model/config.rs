@@ -224,13 +224,6 @@ fn scaled_shape(model: &Model, scale: Ratio) -> (u32, u32) {
     (scaled_pages, scaled_blocks)
 }
 
-/// The share of the pages of a drive that the scale leaves.
-fn kept_share(blocks: Blocks) -> Ratio {
-    let of_plane = |pages, blocks| u64::from(pages) * u64::from(blocks);
-    let kept = of_plane(blocks.scaled_pages, blocks.scaled_per_plane);
-    Ratio::new(kept, of_plane(blocks.pages, blocks.per_plane)).unwrap_or(Ratio::ONE)
-}
-
 /// The blocks of a drive and those that the scale leaves.
 fn block_counts(model: &Model, scale: Ratio) -> Blocks {
     let nand = &model.nand;
@@ -251,7 +244,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     if scale.is_zero() {
         return check.fail("scale", scale, "it must be larger than 0, such as 1/64");
     }
-    let geometry = geometry(&check, scale)?;
+    let geometry = in_whole_zones(&check, scale, geometry(&check, scale)?)?;
     check.spare(&geometry)?;
     let Model { interface, controller, nand, buffer, gc, .. } = model;
     let buffer_pages = (buffer.write_bytes.value / geometry.physical_page_bytes())
@@ -432,6 +425,23 @@ fn can_divide_by_superblock(
     check.fail("nand.pages_per_block", pages_per_block, &rule)
 }
 
+/// The shape of a drive, with as many LBAs as fill its zones if it has such.
+fn in_whole_zones(
+    check: &CrossCheck<'_>,
+    scale: Ratio,
+    mut geometry: Geometry,
+) -> Result<Geometry, ModelError> {
+    let Some(zones) = &check.model.zones else { return Ok(geometry) };
+    if !check.model.buffer.power_loss_protected.value {
+        let rule =
+            "zones need a buffer that outlives a loss of power: a flush may not use up their room";
+        return check.fail("buffer.power_loss_protected", false, rule);
+    }
+    let kept = block_counts(check.model, scale).kept_share();
+    geometry.logical_pages -= geometry.logical_pages % zones.capacity_pages(&geometry, kept);
+    Ok(geometry)
+}
+
 fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
@@ -458,7 +468,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         let rule = format!("a superblock must hold at least two pages of {page_bytes} bytes");
         return check.fail("nand.pages_per_block", pages_per_block, &rule);
     }
-    let kept = kept_share(block_counts(model, scale));
+    let kept = block_counts(model, scale).kept_share();
     let capacity = model.user_bytes().map(|bytes| kept.of(bytes) / u64::from(page_bytes));
     let physical_pages = superblock_pages * u64::from(die_groups) * u64::from(blocks);
     let physical_bytes = physical_pages.saturating_mul(physical_page_bytes);

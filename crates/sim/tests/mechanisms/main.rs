@@ -25,3 +25,5 @@ mod throttle;
 mod wear_budget;
 mod wear_leveling;
 mod write_caps;
+mod zn540;
+mod zones;

@@ -91,7 +91,11 @@ impl Interface {
             return check.fail("interface.logical_block_bytes", logical_block_bytes, rule);
         }
         Ok(InterfaceLimits {
-            deallocate: self.deallocate.as_ref().map_or_else(Default::default, |d| d.value),
+            deallocate: match &self.deallocate {
+                _ if check.model.zones.is_some() => DeallocateSupport::Absent,
+                Some(support) => support.value,
+                None => DeallocateSupport::default(),
+            },
             link_bytes_per_s: self.link_bytes_per_s.value,
             link_write_bytes_per_s: self.link_write_bytes_per_s(),
             full_duplex: kind == InterfaceKind::Nvme,

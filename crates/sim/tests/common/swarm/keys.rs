@@ -278,6 +278,16 @@ pub(super) const LATER: &[(&[&str], &[Choice])] = &[
     ),
     (&["gc.quantum_bytes"], &[("gc.burst_waiting_writes?", &["1", "4", "100"])]),
     (&["host"], &[("host?", &["nvme-2024-checksums"])]),
+    // Rarely: most drives have something that zones do not go with.
+    (
+        &["zones.open_max"],
+        &[
+            ("zones.superblocks?", &["1", "2"]),
+            ("zones.capacity_bytes?", &["4096", "100_000", "1_000_000"]),
+            ("zones.open_max", &["1", "3"]),
+            ("zones.active_max", &["1", "3", "4"]),
+        ],
+    ),
 ];
 
 /// Limits of the rules and of the integers behind them.
