@@ -103,7 +103,8 @@ impl Compressor {
     pub fn keeps(&self, logical: u64, granules: u32) -> bool {
         // Multiples of the golden ratio divide any range of addresses evenly.
         let place = logical.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        granules == self.plan.page_granules && place * 100 >> 32 < u64::from(self.plan.kept_percent)
+        granules == self.plan.page_granules
+            && (place * 100) >> 32 < u64::from(self.plan.kept_percent)
     }
 
     /// Granules of the next page.
