@@ -402,8 +402,9 @@ impl Host {
         report.forced_writes += u64::from(op.fua);
         let config = device.config();
         let forgets = config.interface.deallocate == DeallocateSupport::Works;
-        let is_empty = op.kind == OpKind::Deallocate && forgets;
-        let version = |page| device.probe().version(page).filter(|_| !is_empty);
+        let forgets = op.kind == OpKind::Deallocate && forgets;
+        let is_empty = |page| forgets && !device.keeps(page);
+        let version = |page| device.probe().version(page).filter(|_| !is_empty(page));
         let is_safe = op.fua || config.power_loss_protected;
         self.oracle.ended(pages, is_safe, version);
     }

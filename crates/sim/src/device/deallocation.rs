@@ -3,8 +3,8 @@
 //! Phenomenon: the map forgets the pages of a command, and the valid counts of their superblocks
 //! fall at once. Source: ATA DATA SET MANAGEMENT, NVMe Dataset Management. Simplification: it costs
 //! one command, whatever its length; partly covered pages stay. Drives may ignore it or have no
-//! such command, see [`DeallocateSupport`]. Tests: `tests/formulas/theory_workloads.rs`,
-//! `tests/device/timing.rs`, `tests/formulas/shape.rs`.
+//! such command, see [`DeallocateSupport`], and a drive that compresses may keep some pages. Tests:
+//! `tests/formulas/theory_workloads.rs`, `tests/device/timing.rs`, `tests/formulas/shape.rs`.
 
 use super::Device;
 use crate::host::DeallocateSupport;
@@ -24,8 +24,14 @@ impl<P: Probe> Device<P> {
         self.journal_deallocation();
     }
 
+    /// Whether a deallocation leaves a page as it is although the drive has the command.
+    pub fn keeps(&self, logical: u64) -> bool {
+        let compressor = self.mechanisms.compression.as_ref();
+        compressor.is_some_and(|pages| pages.keeps(logical, self.ftl.size(logical)))
+    }
+
     pub(super) fn unmap(&mut self, logical: u64) {
-        if self.ftl.unmap(logical) {
+        if !self.keeps(logical) && self.ftl.unmap(logical) {
             self.forget(&(logical..logical + 1));
             self.probe.unmapped(logical);
         }

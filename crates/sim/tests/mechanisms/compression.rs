@@ -200,3 +200,54 @@ fn the_vertex_3_writes_random_data_at_what_was_measured_and_repeating_data_at_th
     assert!((random / 300.0 - 1.0).abs() < 0.02, "{random} MB/s");
     assert!((repeating / 530.0 - 1.0).abs() < 0.02, "{repeating} MB/s");
 }
+
+/// A fill, as many random writes and perhaps a deallocation of all; then the programs of a linear pass over the pages
+/// that each page of the host takes.
+fn linear_waf_after(torture: Data, kept_percent: &str, is_deallocated: bool) -> f64 {
+    let changes =
+        [("compression.granule_bytes", GRANULES), ("compression.kept_percent", kept_percent)];
+    let mut device = small(&changes);
+    let pages = device.config().geometry.logical_pages;
+    fill(&mut device, || torture);
+    random_writes(&mut device, pages, &mut Rng::new(1), || torture);
+    if is_deallocated {
+        device.deallocate(0, pages);
+    }
+    let before = device.telemetry();
+    fill(&mut device, || Data::Incompressible);
+    let after = device.telemetry();
+    device.check().unwrap();
+    (after.programmed_pages - before.programmed_pages) as f64
+        / (after.host_pages - before.host_pages) as f64
+}
+
+#[test]
+fn what_incompressible_torture_takes_stays_after_deallocation_in_proportion_to_what_the_map_keeps()
+{
+    let fresh = linear_waf_after(Data::Incompressible, "0", true);
+    let tortured = linear_waf_after(Data::Incompressible, "0", false);
+    let kept = ["40", "80", "100"].map(|share| linear_waf_after(Data::Incompressible, share, true));
+    println!("programs a page: {fresh:.3} fresh, {tortured:.3} tortured, kept {kept:.3?}");
+    assert!(fresh < 1.01 && tortured > 1.3, "{fresh}, {tortured}");
+    assert!(fresh < kept[0] && kept[0] < kept[1] && kept[1] < kept[2], "{kept:?}");
+    // All kept is as if nothing had been deallocated.
+    assert_eq!(kept[2], tortured);
+    // Pages that shrink are forgotten.
+    let repeating = linear_waf_after(Data::Repeating, "100", true);
+    assert_eq!(repeating, linear_waf_after(Data::Repeating, "0", true));
+}
+
+#[test]
+fn a_kept_page_is_read_from_nand_until_it_is_written_again() {
+    let changes = [("compression.granule_bytes", GRANULES), ("compression.kept_percent", "100")];
+    let mut device = small(&changes);
+    alone(&mut device, &write(Data::Incompressible, 0, 4, 0));
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    let held = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+    alone(&mut device, &op(OpKind::Deallocate, 0, 4, 0));
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), held);
+    alone(&mut device, &write(Data::Repeating, 0, 4, 0));
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    alone(&mut device, &op(OpKind::Deallocate, 0, 4, 0));
+    assert!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)) < held);
+}

@@ -537,7 +537,7 @@ fn trim(device: &mut Device<Reference>, rng: &mut Rng) {
     let mut kept = device.probe().map.clone();
     if device.config().interface.deallocate == DeallocateSupport::Works {
         let covered = first.div_ceil(each)..(first + length) / each;
-        kept.retain(|&page, _| !covered.contains(&page));
+        kept.retain(|&page, _| !covered.contains(&page) || device.keeps(page));
     }
     alone(device, &op(OpKind::Deallocate, first, length, 0));
     let of_host = ..geometry.logical_pages;

@@ -46,7 +46,10 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("gc.rate_burst_bytes?", &["4096", "1_000_000", "1_073_741_824"]),
         ("gc.rate_valid_percent?", &["0", "50", "99"]),
     ],
-    &[("compression.granule_bytes", &["512", "1024", "2048"])],
+    &[
+        ("compression.granule_bytes", &["512", "1024", "2048"]),
+        ("compression.kept_percent?", &["0", "50", "100"]),
+    ],
     &[
         ("pslc.bytes", &["0", "1", "50_000_000", "100_000_000"]),
         ("pslc.borrows", &["true", "false"]),
