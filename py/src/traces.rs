@@ -56,7 +56,6 @@ fn read(name: &str, limit: usize) -> Result<Columns, Failure> {
 /// Writes arrays of one length as a new trace file.
 #[pyfunction]
 #[pyo3(signature = (path, *, issue_ns, kind, offset_bytes, length_bytes, stream, queue_depth))]
-#[expect(clippy::too_many_arguments, reason = "the columns of a trace")]
 pub(crate) fn write_trace(
     path: &str,
     issue_ns: PyReadonlyArray1<'_, u64>,
@@ -77,8 +76,29 @@ pub(crate) fn write_trace(
     Ok(write(path, &columns)?)
 }
 
+/// Writes a new file; one that cannot be written to its end is removed.
 fn write(path: &str, columns: &Columns) -> Result<(), Failure> {
+    let count = columns.issue_ns.len();
+    let lengths = [
+        columns.kind.len(),
+        columns.offset_bytes.len(),
+        columns.length_bytes.len(),
+        columns.stream.len(),
+        columns.queue_depth.len(),
+    ];
+    if let Some(length) = lengths.into_iter().find(|&length| length != count) {
+        let fault = format!("a column of the trace has {length} values for {count} commands");
+        return Err(TraceError::Usage(fault).into());
+    }
     let file = std::fs::File::create_new(path).map_err(TraceError::write(path))?;
+    let written = write_rows(file, path, columns);
+    if written.is_err() {
+        let _ = std::fs::remove_file(path);
+    }
+    written
+}
+
+fn write_rows(file: std::fs::File, path: &str, columns: &Columns) -> Result<(), Failure> {
     let mut writer = TraceWriter::new(std::io::BufWriter::new(file), path)?;
     let first_ns = columns.issue_ns.first().copied().unwrap_or(0);
     let mut last_ns = first_ns;

@@ -50,12 +50,14 @@ def test_arrays_replay_as_their_file_does(tmp_path: Path) -> None:
         ("length_bytes", [1 << 32, 1], "whole numbers that fit uint32"),
         ("offset_bytes", [-1, 1], "whole numbers that fit uint64"),
         ("offset_bytes", [0.5, 1], "whole numbers that fit uint64"),
+        ("kind", [0], "1 values for 2 commands"),
     ],
 )
 def test_values_that_no_command_has_are_refused(column: str, values: ArrayLike, words: str, tmp_path: Path) -> None:
     trace = ssdlab.traces.from_arrays([0, 1], 0, 0, 512)
     with pytest.raises(ssdlab.UsageError, match=words):
         replace(trace, **{column: np.asarray(values)}).save(tmp_path / "x")
+    assert not (tmp_path / "x").exists()
 
 
 def test_columns_have_one_length() -> None:

@@ -4,7 +4,7 @@
 //! docs/guide/from-mqsim.md has the table. A parameter without a counterpart is told, never dropped in
 //! silence.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use serde::Serialize;
 
@@ -134,19 +134,45 @@ fn word(parameters: &mut Parameters, name: &str, known: &[&str]) -> Result<usize
     })
 }
 
+/// A drive model in the making: a line for each of its values.
+struct Draft(String);
+
+impl Draft {
+    fn put(&mut self, key: &str, value: impl Display, from: &str) {
+        let _ = writeln!(self.0, "{key} = {{ value = {value}, from = \"{from}\" }}");
+    }
+
+    fn derived(&mut self, key: &str, value: impl Display, from: &str) {
+        self.put(key, value, &format!("derived: MQSim {from}"));
+    }
+}
+
 fn drive(mut sections: Vec<Section>) -> Result<Conversion, String> {
     let mut host = take(&mut sections, "Host_Parameter_Set")?;
     let mut device = take(&mut sections, "Device_Parameter_Set")?;
     let mut flash = take(&mut sections, "Flash_Parameter_Set")?;
-    let mut toml =
-        "# Converted from MQSim by `ssdlab sim convert`.\nname = \"MQSim drive\"\n".to_owned();
-    let mut put = |key: &str, value: &str, from: &str| {
-        let _ = writeln!(toml, "{key} = {{ value = {value}, from = \"{from}\" }}");
-    };
+    let head = "# Converted from MQSim by `ssdlab sim convert`.\nname = \"MQSim drive\"\n";
+    let mut draft = Draft(head.to_owned());
     word(&mut device, "Memory_Type", &["FLASH"])?;
     word(&mut device, "Flash_Comm_Protocol", &["NVDDR2"])?;
     word(&mut device, "Address_Mapping", &["PAGE_LEVEL"])?;
+    let blocks = shape(&mut draft, &mut device, &mut flash)?;
+    interface(&mut draft, &mut host, &mut device)?;
+    times(&mut draft, &mut device, &mut flash)?;
+    let cache = device.whole("Data_Cache_Capacity")?;
+    draft.derived("buffer.write_bytes", cache, "Data_Cache_Capacity");
+    draft.put("buffer.power_loss_protected", false, "assumed: MQSim has no flush");
+    collection(&mut draft, &mut device, blocks)?;
+    let left_out = [&host, &device, &flash].into_iter().flat_map(left_out).collect();
+    Ok(Conversion { toml: draft.0, kind: Kind::Drive, left_out })
+}
 
+/// Capacity and structure; the answer is the blocks of a plane.
+fn shape(
+    draft: &mut Draft,
+    device: &mut Parameters,
+    flash: &mut Parameters,
+) -> Result<u64, String> {
     let planes = flash.whole("Plane_No_Per_Die")?;
     let (blocks, pages) = (flash.whole("Block_No_Per_Plane")?, flash.whole("Page_No_Per_Block")?);
     let page_bytes = flash.whole("Page_Capacity")?;
@@ -156,36 +182,8 @@ fn drive(mut sections: Vec<Section>) -> Result<Conversion, String> {
     let raw: u128 = raw.into_iter().fold(1, u128::saturating_mul);
     let spare = device.number("Overprovisioning_Ratio", 0.99)?;
     let user = (raw.min(1 << 62) as f64 * (1.0 - spare)) as u64;
-    put(
-        "capacity",
-        &format!("\"{user}B\""),
-        "derived: MQSim Overprovisioning_Ratio, (raw - user) / raw",
-    );
-
-    let is_nvme = word(&mut device, "HostInterface_Type", &["NVME", "SATA"])? == 0;
-    let lanes = host.number("PCIe_Lane_Bandwidth", 1e3)? * host.number("PCIe_Lane_Count", 64.0)?;
-    let depth = device.whole("IO_Queue_Depth")?;
-    if is_nvme {
-        put("interface.kind", "\"nvme\"", "derived: MQSim HostInterface_Type");
-        let rate = (lanes * 1e9) as u64;
-        put(
-            "interface.link_bytes_per_s",
-            &rate.to_string(),
-            "derived: MQSim PCIe_Lane_Bandwidth x PCIe_Lane_Count",
-        );
-    } else {
-        put("interface.link_bytes_per_s", "600_000_000", "assumed: SATA of 6 Gbit/s");
-    }
-    let depth_max = if is_nvme { 1 << 16 } else { 32 };
-    put(
-        "interface.queue_depth",
-        &depth.min(depth_max).to_string(),
-        "derived: MQSim IO_Queue_Depth",
-    );
-    for key in ["read_command_ns", "write_command_ns", "relocate_ns"] {
-        put(&format!("controller.{key}"), "0", "derived: MQSim has no time of the processor");
-    }
-
+    let capacity = format!("\"{user}B\"");
+    draft.derived("capacity", capacity, "Overprovisioning_Ratio, (raw - user) / raw");
     for (key, value, from) in [
         ("channels", channels, "Flash_Channel_Count"),
         ("dies_per_channel", dies, "Chip_No_Per_Channel x Die_No_Per_Chip"),
@@ -193,12 +191,42 @@ fn drive(mut sections: Vec<Section>) -> Result<Conversion, String> {
         ("blocks_per_plane", blocks, "Block_No_Per_Plane"),
         ("pages_per_block", pages, "Page_No_Per_Block"),
         ("page_bytes", page_bytes, "Page_Capacity"),
-        ("erase_ns", flash.whole("Block_Erase_Latency")?, "Block_Erase_Latency"),
     ] {
-        put(&format!("nand.{key}"), &value.to_string(), &format!("derived: MQSim {from}"));
+        draft.derived(&format!("nand.{key}"), value, from);
     }
+    draft.put("nand.reserved_superblocks", 0, "derived: MQSim reserves none");
+    Ok(blocks)
+}
+
+fn interface(
+    draft: &mut Draft,
+    host: &mut Parameters,
+    device: &mut Parameters,
+) -> Result<(), String> {
+    let is_nvme = word(device, "HostInterface_Type", &["NVME", "SATA"])? == 0;
+    let lanes = host.number("PCIe_Lane_Bandwidth", 1e3)? * host.number("PCIe_Lane_Count", 64.0)?;
+    let depth = device.whole("IO_Queue_Depth")?;
+    let link = "interface.link_bytes_per_s";
+    if is_nvme {
+        draft.derived("interface.kind", "\"nvme\"", "HostInterface_Type");
+        draft.derived(link, (lanes * 1e9) as u64, "PCIe_Lane_Bandwidth x PCIe_Lane_Count");
+    } else {
+        draft.put(link, 600_000_000, "assumed: SATA of 6 Gbit/s");
+    }
+    let depth_max = if is_nvme { 1 << 16 } else { 32 };
+    draft.derived("interface.queue_depth", depth.min(depth_max), "IO_Queue_Depth");
+    for key in ["read_command_ns", "write_command_ns", "relocate_ns"] {
+        let from = "derived: MQSim has no time of the processor";
+        draft.put(&format!("controller.{key}"), 0, from);
+    }
+    Ok(())
+}
+
+/// Times of the NAND and of its channels.
+fn times(draft: &mut Draft, device: &mut Parameters, flash: &mut Parameters) -> Result<(), String> {
+    draft.derived("nand.erase_ns", flash.whole("Block_Erase_Latency")?, "Block_Erase_Latency");
     let kinds = [&["LSB"][..], &["LSB", "MSB"], &["LSB", "CSB", "MSB"]];
-    let kinds = kinds[word(&mut flash, "Flash_Technology", &["SLC", "MLC", "TLC"])?];
+    let kinds = kinds[word(flash, "Flash_Technology", &["SLC", "MLC", "TLC"])?];
     for (key, name) in [("read_ns", "Page_Read_Latency"), ("program_ns", "Page_Program_Latency")] {
         let mut sum = 0;
         for kind in kinds {
@@ -209,47 +237,36 @@ fn drive(mut sections: Vec<Section>) -> Result<Conversion, String> {
             flash.text(&format!("{name}_{kind}"));
         }
         let mean = sum / kinds.len() as u64;
-        put(
-            &format!("nand.{key}"),
-            &mean.to_string(),
-            &format!("derived: MQSim {name}, mean of its pages"),
-        );
+        draft.derived(&format!("nand.{key}"), mean, &format!("{name}, mean of its pages"));
     }
-    let rate = device.number("Channel_Transfer_Rate", 1e6)?
-        * device.number("Flash_Channel_Width", 64.0)?;
-    let rate = ((rate * 1e6) as u64).to_string();
-    put(
-        "nand.channel_bytes_per_s",
-        &rate,
-        "derived: MQSim Channel_Transfer_Rate x Flash_Channel_Width",
-    );
-    put("nand.reserved_superblocks", "0", "derived: MQSim reserves none");
+    let transfers = device.number("Channel_Transfer_Rate", 1e6)?;
+    let rate = (transfers * device.number("Flash_Channel_Width", 64.0)? * 1e6) as u64;
+    let from = "Channel_Transfer_Rate x Flash_Channel_Width";
+    draft.derived("nand.channel_bytes_per_s", rate, from);
+    Ok(())
+}
 
-    let cache = device.whole("Data_Cache_Capacity")?;
-    put("buffer.write_bytes", &cache.to_string(), "derived: MQSim Data_Cache_Capacity");
-    put("buffer.power_loss_protected", "false", "assumed: MQSim has no flush");
-
-    let known = ["GREEDY", "RGA", "RANDOM", "FIFO"];
+/// Garbage collection of a drive with so many blocks in a plane.
+fn collection(draft: &mut Draft, device: &mut Parameters, blocks: u64) -> Result<(), String> {
+    let from = "GC_Block_Selection_Policy";
     let choices = u64::from(blocks.max(2).ilog2());
-    let (policy, candidates) = match word(&mut device, "GC_Block_Selection_Policy", &known)? {
-        0 => ("greedy", 1),
-        1 => ("d-choices", choices),
-        2 => ("d-choices", 1),
-        _ => ("fifo", 1),
+    let (policy, candidates) = match word(device, from, &["GREEDY", "RGA", "RANDOM", "FIFO"])? {
+        0 => ("\"greedy\"", 1),
+        1 => ("\"d-choices\"", choices),
+        2 => ("\"d-choices\"", 1),
+        _ => ("\"fifo\"", 1),
     };
-    let from = "derived: MQSim GC_Block_Selection_Policy";
-    put("gc.policy", &format!("\"{policy}\""), from);
-    put("gc.candidates", &candidates.to_string(), from);
-    put("gc.pacing", "\"proportional\"", "assumed: MQSim collects beside the writes of the host");
+    draft.derived("gc.policy", policy, from);
+    draft.derived("gc.candidates", candidates, from);
+    let pacing = "assumed: MQSim collects beside the writes of the host";
+    draft.put("gc.pacing", "\"proportional\"", pacing);
     let hard = device.number("GC_Hard_Threshold", 1.0)? * blocks as f64;
     let low = (hard as u64).max(2);
-    put("gc.free_low", &low.to_string(), "derived: MQSim GC_Hard_Threshold x Block_No_Per_Plane");
+    draft.derived("gc.free_low", low, "GC_Hard_Threshold x Block_No_Per_Plane");
     let high = device.number("GC_Exec_Threshold", 1.0)? * blocks as f64;
     let high = (high as u64).max(low + 1);
-    put("gc.free_high", &high.to_string(), "derived: MQSim GC_Exec_Threshold x Block_No_Per_Plane");
-
-    let left_out = [&host, &device, &flash].into_iter().flat_map(left_out).collect();
-    Ok(Conversion { toml, kind: Kind::Drive, left_out })
+    draft.derived("gc.free_high", high, "GC_Exec_Threshold x Block_No_Per_Plane");
+    Ok(())
 }
 
 fn load(sections: Vec<Section>, scenario: usize) -> Result<Conversion, String> {

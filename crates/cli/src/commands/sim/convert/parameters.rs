@@ -82,12 +82,12 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, String> {
                     return Err(format!("more than {DEPTH_MAX} elements within each other"));
                 }
                 let name = start.local_name().as_ref().to_owned();
-                if let Some((name, section)) = open.last_mut() {
-                    if section.is_none() {
-                        *section = Some(sections.len());
-                        let (name, parameters) = (name.clone(), Parameters::default());
-                        sections.push(Section { name, parameters });
-                    }
+                if let Some((name, section)) = open.last_mut()
+                    && section.is_none()
+                {
+                    *section = Some(sections.len());
+                    let (name, parameters) = (name.clone(), Parameters::default());
+                    sections.push(Section { name, parameters });
                 }
                 open.push((name, None));
                 content.clear();
