@@ -58,6 +58,7 @@ use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry};
 use crate::host::commands::Commands;
 use crate::host::link::Link;
+use crate::host::pauses::Pauses;
 use crate::host::processors::Processors;
 use crate::host::queues::SubmissionQueues;
 use crate::host::transit::Transit;
@@ -88,6 +89,7 @@ pub struct Device<P: Probe = Silent> {
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
     controller: Processors,
+    pauses: Option<Pauses>,
     queues: Option<SubmissionQueues>,
     link: Link,
     buffer: WriteBuffer,
@@ -161,6 +163,7 @@ impl<P: Probe> Device<P> {
             write_rate: config.options.write_rate.map(HostRate::new),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
+            pauses: config.options.pauses.map(|plan| Pauses::new(plan, config.seed)),
             queues: SubmissionQueues::new(&config.interface),
             link: Link::new(&config.interface),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
@@ -314,6 +317,14 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     fn decode(&mut self, tag: u32, kind: OpKind, bytes: u32) {
         self.note_order(tag, kind);
+        if kind == OpKind::Write
+            && let Some(pauses) = &mut self.pauses
+        {
+            let wait_ns = pauses.wait_ns(self.now_ns);
+            if wait_ns > 0 {
+                self.controller.pause(self.now_ns, wait_ns);
+            }
+        }
         let length_ns = match kind {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,

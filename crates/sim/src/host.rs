@@ -12,6 +12,7 @@ pub mod coalescing;
 pub mod commands;
 pub mod limits;
 pub mod link;
+pub mod pauses;
 pub mod pipeline;
 pub mod processors;
 pub mod queues;

@@ -56,6 +56,13 @@ impl Processors {
         self.first.reserve(now_ns, length_ns)
     }
 
+    /// Occupies all of them for this length behind their jobs.
+    pub fn pause(&mut self, now_ns: u64, length_ns: u64) {
+        for server in self.all_mut() {
+            server.reserve(now_ns, length_ns);
+        }
+    }
+
     /// End of the next job; [`NEVER`] while all are idle.
     #[inline]
     pub fn next_event_ns(&self) -> u64 {

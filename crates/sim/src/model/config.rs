@@ -13,6 +13,7 @@ use crate::ftl::reclaim_groups::{RECLAIM_GROUPS_MAX, VictimScope};
 use crate::ftl::table::number_bytes;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
+use crate::host::pauses::PausePlan;
 use crate::host::system::HostSystem;
 use crate::host::transit::Stages;
 use crate::mechanism::basis::{Basis, Blocks, Section};
@@ -80,6 +81,8 @@ macro_rules! options {
             pub stages: Stages,
             /// Processors of the controller beyond the first.
             pub more_processors: u32,
+            /// Pauses of the controller while the host writes, or `None` if there are none.
+            pub pauses: Option<PausePlan>,
         }
 
         impl Options {
@@ -318,6 +321,7 @@ fn options(
             .processors
             .as_ref()
             .map_or(0, |processors| processors.value - 1),
+        pauses: model.controller.pauses(check)?,
         ..Options::default()
     };
     options.resolve_mechanisms(model, &basis)?;

@@ -213,6 +213,23 @@ fn the_tail_is_long_for_one_command_in_a_hundred() {
 }
 
 #[test]
+fn a_pause_delays_writes_and_no_read() {
+    // NAND faster than the controller, so that the buffer has room whenever the host comes.
+    let fast = ("nand.program_ns", "1_000");
+    let pauses =
+        [("controller.pause_interval_ns", "20_000_000"), ("controller.pause_ns", "500_000")];
+    let times = |kind, changes: &[(&str, &str)]| {
+        let mut device = small(&[&[fast][..], changes].concat());
+        (0..200_000).map(|page| alone(&mut device, &op(kind, page % 8, 1, 0))).collect::<Vec<_>>()
+    };
+    assert_eq!(times(OpKind::Read, &pauses), times(OpKind::Read, &[]));
+    let sum_ns = |changes| times(OpKind::Write, changes).into_iter().sum::<u64>() as f64;
+    let ratio = sum_ns(&pauses) / sum_ns(&[]);
+    // A pause of 0.5 ms behind 20 ms of work each time.
+    assert!((1.015..1.035).contains(&ratio), "{ratio} times as long");
+}
+
+#[test]
 fn a_host_that_makes_its_data_bounds_a_fill_at_qd_1() {
     let text = HOSTS.iter().find(|(name, _)| *name == "nvme-2024-checksums").expect("built in").1;
     let host = HostProfile::load("checksums", text).expect("sound").system();

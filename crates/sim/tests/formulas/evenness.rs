@@ -147,3 +147,31 @@ fn a_rate_does_not_limit_a_drive_without_valid_data_in_its_victims() {
     println!("{limited} ns with the rate, {free} ns without");
     assert!((limited / free - 1.0).abs() < 0.02);
 }
+
+/// Seconds scatter by the time that pauses of the controller take: 2 a second of 5 to 15 ms are 20 ms with a deviation
+/// of sqrt(2 x 13 / 12) x 10 = 14.7 ms. Each scatters by itself: no second tells the next one.
+#[test]
+fn pauses_of_the_controller_make_seconds_scatter_without_ringing() {
+    // The controller is the slowest part, so that nothing makes up for a pause.
+    let seconds = |changes: &[(&str, &str)]| {
+        let slow = ("controller.write_command_ns", "200_000");
+        let mut device: Device = small(&[&ROOMY[..], &[slow], changes].concat());
+        writes_and_waf(&steady_rows(&mut device, Nanos::SECOND)).0
+    };
+    let pauses =
+        [("controller.pause_interval_ns", "500_000_000"), ("controller.pause_ns", "10_000_000")];
+    let (plain, paused) = (seconds(&[]), seconds(&pauses));
+    let mean = paused.iter().sum::<f64>() / paused.len() as f64;
+    let products = paused.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>();
+    let echo = products / paused.iter().map(|iops| (iops - mean).powi(2)).sum::<f64>();
+    let limit = 3.0 / (paused.len() as f64).sqrt();
+    println!(
+        "{} s: cv {:.4} without, {:.4} with, lag 1 {echo:.3}, limit {limit:.3}, mean {mean:.0}",
+        paused.len(),
+        spread(&plain),
+        spread(&paused)
+    );
+    assert!(spread(&plain) < 0.005 && (0.011..0.019).contains(&spread(&paused)));
+    let ratio = mean * plain.len() as f64 / plain.iter().sum::<f64>();
+    assert!(echo.abs() < limit && (0.97..0.99).contains(&ratio), "{ratio} of the rate");
+}

@@ -1,8 +1,9 @@
 //! `[controller]`: the costs of commands and moved pages.
 
+use crate::host::pauses::PausePlan;
 use crate::host::pipeline::PipelineLatency;
 use crate::model::Sourced;
-use crate::model::schema::{HOUR_NS, section};
+use crate::model::schema::{Check, HOUR_NS, ModelError, section};
 
 section! {
     /// The costs of the controller.
@@ -24,6 +25,10 @@ section! {
         /// Mean of a further addition, drawn at random for each command: most are short, one in a hundred is 4.5 times
         /// as long; absent: none.
         pub latency_tail_ns: Option<Sourced<u64>> [0, HOUR_NS],
+        /// Mean time from one pause to the next, in which a controller that takes writes saves its tables; absent: none.
+        pub pause_interval_ns: Option<Sourced<u64>> [1_000_000, HOUR_NS],
+        /// Mean length of a pause; goes with `pause_interval_ns`.
+        pub pause_ns: Option<Sourced<u64>> [1, HOUR_NS],
     }
 }
 
@@ -38,5 +43,25 @@ impl Controller {
             tail_ns: time_ns(&self.latency_tail_ns),
         };
         (latency != PipelineLatency::NONE).then_some(latency)
+    }
+
+    /// Frequency and length of its pauses, or `None` if it makes none.
+    pub(in crate::model) fn pauses(
+        &self,
+        check: &Check<'_>,
+    ) -> Result<Option<PausePlan>, ModelError> {
+        let (interval_key, length_key) = ("controller.pause_interval_ns", "controller.pause_ns");
+        match (&self.pause_interval_ns, &self.pause_ns) {
+            (Some(interval), Some(length)) => {
+                Ok(Some(PausePlan { interval_ns: interval.value, length_ns: length.value }))
+            }
+            (None, None) => Ok(None),
+            (Some(interval), None) => {
+                check.fail(interval_key, interval.value, &format!("it goes with {length_key}"))
+            }
+            (None, Some(length)) => {
+                check.fail(length_key, length.value, &format!("it goes with {interval_key}"))
+            }
+        }
     }
 }

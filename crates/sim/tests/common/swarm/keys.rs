@@ -273,6 +273,13 @@ pub(super) const LATER: &[(&[&str], &[Choice])] = &[
     ),
     (&["controller.latency_spread_ns"], &[("controller.latency_tail_ns?", &["1", "5_000"])]),
     (
+        &["controller.read_latency_ns"],
+        &[
+            ("controller.pause_interval_ns", &["1_000_000", "500_000_000"]),
+            ("controller.pause_ns", &["1", "10_000_000"]),
+        ],
+    ),
+    (
         &["nand.suspend.suspend_ns"],
         &[
             ("nand.suspend.tail_ns?", &["1", "40_000"]),
