@@ -196,20 +196,21 @@ impl Ftl {
     pub fn open_superblock(&mut self, id: StreamId) -> bool {
         assert!(!self.stream_has_room(id), "a stream has one open superblock at a time in a group");
         let group = self.groups.as_ref().map(|groups| groups.group(id));
-        let Some(superblock) = self.take_free(group) else { return false };
+        let Some(superblock) = self.take_free(group, id == StreamId::Cold) else { return false };
         self.begin_superblock(id, superblock, self.geometry.superblock_data_pages());
         true
     }
 
     /// The next erased superblock, of this group of dies if it has one; of no other if the group is a reclaim group.
-    fn take_free(&mut self, group: Option<u32>) -> Option<u32> {
+    fn take_free(&mut self, group: Option<u32>, is_cold: bool) -> Option<u32> {
         let is_of_group = |superblock: u32| {
             group.is_none_or(|group| superblock % self.geometry.die_groups == group)
         };
         let is_alone = self.geometry.reclaim_groups > 1;
-        let any = || self.allocation.choose(&self.free, &self.erase_counts, |_| !is_alone);
-        let index =
-            self.allocation.choose(&self.free, &self.erase_counts, is_of_group).or_else(any)?;
+        let choose = |is_wanted: &dyn Fn(u32) -> bool| {
+            self.allocation.choose(&self.free, &self.erase_counts, is_cold, is_wanted)
+        };
+        let index = choose(&is_of_group).or_else(|| choose(&|_| !is_alone))?;
         let superblock = self.free.remove(index)?;
         self.count_free(superblock, -1);
         Some(superblock)
@@ -411,7 +412,7 @@ impl Ftl {
 
     /// Forgets which superblocks are erased.
     fn clear_free(&mut self) {
-        while self.take_free(None).is_some() {}
+        while self.take_free(None, false).is_some() {}
         self.cache_free.clear();
     }
 

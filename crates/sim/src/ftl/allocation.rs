@@ -15,18 +15,19 @@ pub enum Allocation {
     /// The one erased first.
     #[default]
     OldestFirst,
-    /// The one with the fewest erases, the one erased first among equals.
+    /// The one with the fewest erases, the one erased first among equals; for cold data the one with the most.
     LeastWorn,
 }
 
 impl Allocation {
-    /// Its place in the list of erased superblocks, or `None` if none there is wanted. `erase_counts`
-    /// are those of all superblocks.
+    /// Its place in the list of erased superblocks, for data that is cold or not; `None` if none there is wanted.
+    /// `erase_counts` are those of all superblocks.
     #[inline]
     pub(crate) fn choose(
         self,
         free: &VecDeque<u32>,
         erase_counts: &[u32],
+        is_cold: bool,
         is_wanted: impl Fn(u32) -> bool,
     ) -> Option<usize> {
         match self {
@@ -35,7 +36,9 @@ impl Allocation {
                 let erases = |&(_, superblock): &(usize, u32)| erase_counts[superblock as usize];
                 let all = free.iter().copied().enumerate();
                 let wanted = all.filter(|&(_, superblock)| is_wanted(superblock));
-                wanted.min_by_key(erases).map(|(index, _)| index)
+                let chosen =
+                    if is_cold { wanted.max_by_key(erases) } else { wanted.min_by_key(erases) };
+                chosen.map(|(index, _)| index)
             }
         }
     }

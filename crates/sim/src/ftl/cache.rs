@@ -12,7 +12,8 @@ impl Ftl {
     /// one if `may_borrow`. False if there is none.
     pub fn open_cache(&mut self, may_borrow: bool) -> bool {
         let own = self.cache_free.pop_front();
-        let Some(superblock) = own.or_else(|| if may_borrow { self.take_free(None) } else { None })
+        let Some(superblock) =
+            own.or_else(|| if may_borrow { self.take_free(None, false) } else { None })
         else {
             return false;
         };

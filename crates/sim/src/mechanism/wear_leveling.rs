@@ -2,8 +2,9 @@
 //! (static).
 //!
 //! Phenomenon: when the lead of the most worn superblock is too large, data that no host overwrites leaves the least
-//! worn one. Source: static wear leveling (Chang, Hsieh and Kuo 2007). The cold data goes to the cold stream, into a
-//! superblock worn by hot data, and stays there; the young superblock takes hot data. (In the GC stream it would mix
+//! worn one. Source: static wear leveling (Chang, Hsieh and Kuo 2007). The cold data goes to the cold stream, into the
+//! erased superblock that hot data has worn most, and stays there; the young superblock takes hot data. Data stays if
+//! as many superblocks have been closed since its own as there are. (In the GC stream it would mix
 //! with hot data and double the work of the test below.) Cost: up to a superblock of moved pages that give no room,
 //! counted as GC pages, at most once in five victims. Simplification: only the erase counts of superblocks are used.
 //! Test: `tests/mechanisms/wear_leveling.rs`.
@@ -77,13 +78,17 @@ impl WearLeveling {
     }
 }
 
-/// The least worn closed superblock, or `None` if the most worn one leads it by no more than this number of erases.
+/// The least worn superblock whose data stays, or `None` if the most worn one leads it by no more than this number of
+/// erases. A young superblock with data that the host overwrites wears without help, and moving that is in vain.
 fn least_worn_behind(ftl: &Ftl, spread_max: u32) -> Option<u32> {
     let erases = |superblock: &u32| ftl.erase_counts[*superblock as usize];
     // Superblocks that only serve as cache wear apart.
     let others = ftl.geometry.superblocks - ftl.geometry.cache_superblocks;
     let most = ftl.erase_counts[..others as usize].iter().max()?;
-    let closed = (0..ftl.geometry.superblocks)
-        .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed);
-    closed.min_by_key(erases).filter(|superblock| most - erases(superblock) > spread_max)
+    let stays = |&superblock: &u32| {
+        let closings = ftl.closed_total - ftl.closed_at[superblock as usize];
+        ftl.states[superblock as usize] == SuperblockState::Closed && closings > u64::from(others)
+    };
+    let staying = (0..ftl.geometry.superblocks).filter(stays);
+    staying.min_by_key(erases).filter(|superblock| most - erases(superblock) > spread_max)
 }

@@ -56,11 +56,11 @@ fn the_spread_stays_bounded_with_static_wear_leveling_and_grows_without() {
     // up to 20 after that.
     assert!(bounded.iter().all(|&spread| spread <= 5 * SPREAD_MAX / 2), "{bounded:?}");
     assert!(bounded[12..].iter().all(|&spread| spread <= 2 * SPREAD_MAX), "{bounded:?}");
-    // Four victims of five make room as before; the fifth costs its whole size: WAF x 5 / 4. The rest is for one more
-    // superblock that stands open and for worn pages in it: fifteen seeds had 2.03 to 2.13.
+    // While all cold superblocks are due, four victims of five make room as before and the fifth costs its whole size:
+    // WAF x 5 / 4. After that only what stays too young is moved, and it stays where it goes.
     let limit = waf * 5.0 / 4.0;
     println!("limit of the WAF: {limit:.3}");
-    assert!(bounded_waf > waf && bounded_waf < limit * 1.12, "{bounded_waf}");
+    assert!(bounded_waf > waf && bounded_waf < limit, "{bounded_waf}");
 }
 
 #[test]
