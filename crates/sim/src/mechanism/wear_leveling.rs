@@ -90,5 +90,7 @@ fn least_worn_behind(ftl: &Ftl, spread_max: u32) -> Option<u32> {
         ftl.states[superblock as usize] == SuperblockState::Closed && closings > u64::from(others)
     };
     let staying = (0..ftl.geometry.superblocks).filter(stays);
-    staying.min_by_key(erases).filter(|superblock| most.saturating_sub(erases(superblock)) > spread_max)
+    staying
+        .min_by_key(erases)
+        .filter(|superblock| most.saturating_sub(erases(superblock)) > spread_max)
 }

@@ -128,7 +128,7 @@ impl Reference {
         let group = self.groups[stream as usize].1;
         let (superblock, next) = self.streams[stream as usize].unwrap_or_else(|| {
             let own = if is_cache { self.cache_free.pop_front() } else { None };
-            let erased = own.or_else(|| self.next_free(group));
+            let erased = own.or_else(|| self.next_free(stream, group));
             (erased.expect("a stream opened a superblock that was not free"), 0)
         });
         let mut after = next + 1;
@@ -222,13 +222,18 @@ impl Reference {
         assert!(open.is_none_or(|(_, next)| *next >= end), "parity of unit {unit} came too early");
     }
 
-    /// The necessary next erased superblock.
-    fn next_free(&mut self, group: u32) -> Option<u32> {
+    /// The necessary next erased superblock of a stream.
+    fn next_free(&mut self, stream: StreamId, group: u32) -> Option<u32> {
         let candidates = self.free_of(group);
         let chosen =
             match self.config.options.wear_leveling.map(|wear| wear.allocation).unwrap_or_default()
             {
                 Allocation::OldestFirst => *candidates.first()?,
+                Allocation::LeastWorn if stream == StreamId::Cold => {
+                    let most =
+                        candidates.iter().map(|&superblock| self.erases_of(superblock)).max()?;
+                    *candidates.iter().rfind(|&&superblock| self.erases_of(superblock) == most)?
+                }
                 Allocation::LeastWorn => {
                     let fewest =
                         candidates.iter().map(|&superblock| self.erases_of(superblock)).min()?;
@@ -243,17 +248,20 @@ impl Reference {
         self.erases.get(&superblock).copied().unwrap_or(0)
     }
 
-    /// Whether wear alone permits this victim: it is the least worn, and the lead is too large.
+    /// Whether wear alone permits this victim: it is the least worn of those whose data stays, and the lead is too large.
     fn is_too_young(&self, superblock: u32) -> bool {
         let Some(spread_max) = self.config.options.wear_leveling.and_then(|wear| wear.spread_max)
         else {
             return false;
         };
         let others = 0..Self::first_cache(&self.config);
-        let most = others.map(|other| self.erases_of(other)).max().unwrap_or(0);
-        let least = self.closed.iter().map(|&closed| self.erases_of(closed)).min();
+        let most = others.clone().map(|other| self.erases_of(other)).max().unwrap_or(0);
+        let has_stayed =
+            |closed: u32| self.filled - self.filled_at[&closed] > u64::from(others.end);
+        let staying = self.closed.iter().copied().filter(|&closed| has_stayed(closed));
+        let least = staying.map(|closed| self.erases_of(closed)).min();
         let erases = self.erases_of(superblock);
-        Some(erases) == least && most - erases > spread_max
+        has_stayed(superblock) && Some(erases) == least && most.saturating_sub(erases) > spread_max
     }
 
     /// Whether a reorganisation may have chosen this victim; `performance_mode.rs` checks which
