@@ -24,25 +24,27 @@ pub struct PausePlan {
 pub struct Pauses {
     plan: PausePlan,
     rng: Rng,
-    due_ns: u64,
+    /// The next pause, or `None` before the first write: a drive that was made new counts from there.
+    due_ns: Option<u64>,
 }
 
 impl Pauses {
-    /// The pauses of a drive that begins to write at time 0.
+    /// The pauses of a drive that nobody has written to.
     pub fn new(plan: PausePlan, seed: u64) -> Self {
-        let mut rng = Rng::split(seed, "pauses");
-        let due_ns = rng.exponential(plan.interval_ns);
-        Self { plan, rng, due_ns }
+        Self { plan, rng: Rng::split(seed, "pauses"), due_ns: None }
     }
 
     /// A write has come: the time for which the controller is not there for it.
     #[inline]
     pub fn wait_ns(&mut self, now_ns: u64) -> u64 {
-        if now_ns < self.due_ns {
+        let PausePlan { interval_ns, length_ns } = self.plan;
+        let due_ns = self.due_ns.unwrap_or_else(|| now_ns + self.rng.exponential(interval_ns));
+        self.due_ns = Some(due_ns);
+        if now_ns < due_ns {
             return 0;
         }
-        let end_ns = self.due_ns + self.rng.exponential(self.plan.length_ns);
-        self.due_ns = end_ns.max(now_ns) + self.rng.exponential(self.plan.interval_ns);
+        let end_ns = due_ns + self.rng.exponential(length_ns);
+        self.due_ns = Some(end_ns.max(now_ns) + self.rng.exponential(interval_ns));
         end_ns.saturating_sub(now_ns)
     }
 }
