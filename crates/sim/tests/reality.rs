@@ -79,10 +79,7 @@ fn random(device: &mut Device, kind: OpKind, data: Data, span_bytes: u64, depth:
 /// A reviewer's figure of a new drive, in the unit of the file.
 fn simulated(fact: &Fact) -> f64 {
     const SPAN_BYTES: u64 = 1 << 30;
-    let mut config = built_in(fact.drive, SCALE, &[]).config().clone();
-    // A measurement of a second meets none to five pauses of the controller: the figure is that between them.
-    config.options.pauses = None;
-    let mut device = Device::new(config);
+    let mut device = built_in(fact.drive, SCALE, &[]);
     if fact.quantity.ends_with("through a file") {
         let name = "sata-2012-file";
         let text = built_in_host(name).expect("built in");

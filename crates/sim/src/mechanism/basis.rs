@@ -13,6 +13,8 @@ pub struct Basis<'a> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) blocks: Blocks,
     pub(crate) placement: Option<Placement>,
+    /// Key and text of the user capacity, for errors.
+    pub(crate) capacity: (&'static str, String),
     pub(crate) model: &'a dyn Field,
 }
 

@@ -28,7 +28,6 @@ use std::ops::Range;
 pub use checkpoint::Checkpoints;
 pub use journal::{Journal, JournalUnit, Ring};
 
-use base::Bytes;
 use base::facts::Sourced;
 
 use crate::ftl::durability::Mark;
@@ -121,8 +120,8 @@ fn check_padding(basis: &Basis<'_>) -> Result<(), ModelError> {
          larger scale",
         geometry.superblocks
     );
-    let key = if basis.has("capacity") { "capacity" } else { "capacity_gb" };
-    check.fail(key, Bytes(geometry.logical_pages * u64::from(geometry.page_bytes)).rounded(), &rule)
+    let (key, capacity) = &basis.capacity;
+    check.fail(key, capacity, &rule)
 }
 
 impl Section for MappingSection {

@@ -301,6 +301,7 @@ fn options(
         geometry,
         blocks: block_counts(model, scale),
         placement: check.placement()?,
+        capacity: model.capacity_text(),
         model,
     };
     let mut options = Options {

@@ -239,7 +239,7 @@ impl Draft {
     pub fn text(&self) -> String {
         let mut text = "name = 'swarm'\n".to_owned();
         for (key, value) in &self.values {
-            let is_word = value.starts_with(|first: char| first.is_ascii_lowercase())
+            let is_word = value.contains(|letter: char| letter.is_ascii_alphabetic())
                 && !["true", "false"].contains(&value.as_str());
             let quote = if is_word { "'" } else { "" };
             let _ =

@@ -88,9 +88,7 @@ fn the_log_of_a_drive_is_as_long_as_its_pacing_says() {
 #[test]
 fn every_pacing_moves_the_same_pages_and_they_differ_in_evenness() {
     let run = |pacing, free_high| {
-        // Pauses of the controller are as uneven whatever the pacing is.
-        let rare = ("controller.pause_interval_ns", "3_600_000_000_000");
-        let changes = [("gc.pacing", pacing), ("gc.free_high", free_high), rare];
+        let changes = [("gc.pacing", pacing), ("gc.free_high", free_high)];
         let mut device = built_in("samsung-840-pro-256gb", "1/8", &changes);
         let pages = logical_pages(&device);
         let rows = rows_in_steady_state(&mut device, pages / 2, pages / 4);

@@ -288,6 +288,8 @@ pub(super) const LATER: &[(&[&str], &[Choice])] = &[
     ),
     (&["gc.quantum_bytes"], &[("gc.burst_waiting_writes?", &["1", "4", "100"])]),
     (&["host"], &[("host?", &["nvme-2024-checksums"])]),
+    // Rarely: with `capacity_gb` it is refused.
+    (&["capacity"], &[("capacity?", &["64MB"])]),
     // Rarely: most drives have something that zones do not go with.
     (
         &["zones.open_max"],
