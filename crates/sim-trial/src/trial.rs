@@ -401,8 +401,8 @@ impl Host {
         }
         report.forced_writes += u64::from(op.fua);
         let config = device.config();
-        let forgets = config.interface.deallocate == DeallocateSupport::Works;
-        let forgets = op.kind == OpKind::Deallocate && forgets;
+        let forgets = op.kind == OpKind::Deallocate
+            && config.interface.deallocate == DeallocateSupport::Works;
         let is_empty = |page| forgets && !device.keeps(page);
         let version = |page| device.probe().version(page).filter(|_| !is_empty(page));
         let is_safe = op.fua || config.power_loss_protected;

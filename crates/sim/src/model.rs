@@ -186,7 +186,7 @@ fn idema_bytes(capacity_gb: u64) -> Option<u64> {
 }
 
 impl Model {
-    /// The user capacity in bytes; `None` if it is absent or too large for any drive.
+    /// The user capacity in bytes, or `None` if it is absent or too large for any drive.
     pub fn user_bytes(&self) -> Option<u64> {
         match (&self.capacity, &self.capacity_gb) {
             (Some(capacity), _) => Some(capacity.value.0.0),

@@ -60,7 +60,7 @@ pub(super) fn convert(text: &str, scenario: usize) -> Result<Conversion, String>
 }
 
 /// Reasons of parameters that have no counterpart, by the start of their names.
-const REASONS: [(&str, &str); 24] = [
+const REASONS: [(&str, &str); 28] = [
     ("Enable_ResponseTime_Logging", "--ios records every command"),
     ("ResponseTime_Logging", "--ios records every command"),
     (
@@ -97,20 +97,18 @@ const REASONS: [(&str, &str); 24] = [
     ("Priority_Class", "queues have one class"),
     ("Device_Level_Data_Caching_Mode", "every write goes through the buffer, and no read is kept"),
     ("Initial_Occupancy_Percentage", "`run workload` fills by its parameter fill"),
+    ("Channel_IDs", "flows share all dies"),
+    ("Chip_IDs", "flows share all dies"),
+    ("Die_IDs", "flows share all dies"),
+    ("Plane_IDs", "flows share all dies"),
 ];
-
-/// Parameters of a flow that partition the drive.
-const PARTITIONS: [&str; 4] = ["Channel_IDs", "Chip_IDs", "Die_IDs", "Plane_IDs"];
 
 fn left_out(parameters: &Parameters) -> impl Iterator<Item = LeftOut> + '_ {
     parameters.left().map(|parameter| {
         let (name, value) = (parameter.name.clone(), base::text::shortened(&parameter.value));
         let known = REASONS.iter().find(|(start, _)| name.starts_with(start));
-        let reason = if PARTITIONS.contains(&name.as_str()) {
-            "flows share all dies"
-        } else {
-            known.map_or("MQSim or this version of it alone knows it", |(_, reason)| *reason)
-        };
+        let reason =
+            known.map_or("MQSim or this version of it alone knows it", |(_, reason)| *reason);
         LeftOut { name, value, reason }
     })
 }
