@@ -29,7 +29,7 @@ fn filled() -> Device {
 }
 
 /// Rates and latencies of half a second.
-struct Measured {
+struct Figures {
     reads_per_s: f64,
     read_mean_us: f64,
     write_mb_per_s: f64,
@@ -37,7 +37,7 @@ struct Measured {
 
 /// Random reads of the full zones, so many at a time, beside appends of 1 MiB to eight other zones in turn, at most
 /// 128 at a time and one after each interval, if there is one.
-fn measure(read_depth: u32, interval_ns: Option<u64>) -> Measured {
+fn measure(read_depth: u32, interval_ns: Option<u64>) -> Figures {
     let mut device = filled();
     let plan = *device.zones().unwrap().plan();
     let mut rng = Rng::new(1);
@@ -89,7 +89,7 @@ fn measure(read_depth: u32, interval_ns: Option<u64>) -> Measured {
     }
     device.check().unwrap();
     let seconds = (device.now().0 - begin_ns) as f64 / 1e9;
-    Measured {
+    Figures {
         reads_per_s: reads as f64 / seconds,
         read_mean_us: read_ns as f64 / 1e3 / reads.max(1) as f64,
         write_mb_per_s: written as f64 / 1e6 / seconds,

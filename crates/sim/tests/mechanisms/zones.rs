@@ -173,7 +173,7 @@ fn a_reset_costs_an_erase() {
     assert_eq!(zone(&device, 0), (ZoneState::Empty, 0));
     assert_eq!(manage(&mut device, ZoneAction::Reset, 0).latency().0, 6_000);
     assert_eq!(device.telemetry().erased_superblocks, 1);
-    // What was there is gone, and the zone can be written again.
+    // Its content is gone, and the zone can be written again.
     let read_ns = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
     assert!(read_ns < 50_000, "{read_ns} ns");
     assert_eq!(write(&mut device, 0, 50), Status::Ok);
@@ -245,7 +245,7 @@ fn random_commands_leave_what_was_written() {
             let is_mapped = |place: &u64| device.ftl().l2p.get(first + place) != sim::ftl::NO_PAGE;
             let mapped = (0..CAPACITY).filter(is_mapped).count() as u64;
             if zone.state == ZoneState::Full {
-                // What a finish has filled holds nothing.
+                // The padding of a finish holds nothing.
                 assert!((0..mapped).all(|place| is_mapped(&place)), "zone {number}");
             } else {
                 assert_eq!(mapped, zone.written_pages, "zone {number}");
