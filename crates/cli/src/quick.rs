@@ -83,6 +83,7 @@ mod tests {
             "sustained",
             "fill-level",
             "mixed-sizes",
+            "workload",
         ] {
             assert!(name.parse::<Test>().unwrap().quick().is_some(), "{name}");
         }

@@ -22,8 +22,8 @@ use crate::suite::amplification;
 use crate::suite::keys::{Entry, Key, Plain, Reading, settings};
 use crate::suite::rates::{self, mb_per_s};
 use crate::suite::{
-    Action, Chapter, Conditions, Definition, Figures, Measurements, Notes, Part, PhaseSpec, Site,
-    Step, TestSettings, steps,
+    Action, Chapter, Conditions, Definition, Figures, Measurements, Notes, Part, PhaseSpec,
+    ReviewEntry, Site, Step, TestSettings, steps,
 };
 
 /// The test.
@@ -32,6 +32,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     heading: "Workload",
     question: "how does it do the work of these jobs?",
     closed_loop: Some("its jobs have rates of their own"),
+    reviews: &[ReviewEntry::alone(
+        "duration=60s",
+        "a steady state, the rest of the drive, and jobs that begin after a minute: it has 4 GiB",
+    )],
     ..Definition::of::<Settings>(Chapter::StorageBench, 8)
 };
 
