@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use base::text::hanging;
+use device::host::shell::quoted_path;
 use result::metrics::catalogue;
 use result::schema::Run;
 use run::Test;
@@ -13,6 +14,8 @@ use crate::ui::out::{COLUMNS, Emphasis, data, write_emphasised};
 use crate::ui::plot::sparkline;
 use crate::ui::table::{self, count};
 
+/// The library that needs no name in a call.
+const LIBRARY: &str = "ssdlab-runs";
 const FIGURES_MAX: usize = 5;
 const WARNINGS_MAX: usize = 2;
 
@@ -47,9 +50,12 @@ pub fn print_card(run: &Run, dir: &Path, iops: &[f64]) {
     let more = if more > 0 { format!(", {more} more warnings") } else { String::new() };
     let short = dir.file_name().unwrap_or_default().to_string_lossy();
     let short = short.rsplit('-').next().unwrap_or_default();
+    let library = dir.parent().filter(|library| *library != Path::new(LIBRARY));
+    let library =
+        library.map_or_else(String::new, |library| format!(" --library {}", quoted_path(library)));
     write_emphasised(
         Emphasis::Aside,
-        &format!("  all figures, findings and tables{more}: ssdlab show {short} --all"),
+        &format!("  all figures, findings and tables{more}: ssdlab show {short} --all{library}"),
     );
 }
 
