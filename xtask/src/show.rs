@@ -27,6 +27,7 @@ pub(crate) struct ProgramArgs {
 }
 
 /// A library of simulated runs and the program that makes it.
+#[derive(Clone)]
 struct Library<'a> {
     workspace: &'a Workspace,
     log: Log,

@@ -1,6 +1,7 @@
-//! The verb `screens`: the pictures of page and Bench in docs/pictures, from simulated runs in a real
-//! browser.
+//! The verb `screens`: the pictures of page, Bench, card and terminal in docs/pictures, from simulated
+//! runs in a real browser.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -22,6 +23,8 @@ const DRIVES: [&str; 5] = [
     "sandisk-extreme-ii-480gb",
     "seagate-600-480gb",
 ];
+/// The drive whose card stands in the terminal, as in the names of its runs.
+const TERMINAL: &str = "sandisk-extreme-ii-480-gb";
 /// The tests of the first screen, at full size; about ten minutes of processor time.
 const OPTIONS: [&str; 2] = ["--tests", "consistency,corners,latency,light,heavy"];
 
@@ -31,6 +34,9 @@ pub(crate) struct ScreensArgs {
     /// Library of the runs; runs that it has are not repeated
     #[arg(long, value_name = "DIR", default_value = "site/screens")]
     library: PathBuf,
+    /// Another library for the picture of the Bench
+    #[arg(long, value_name = "DIR")]
+    bench: Option<PathBuf>,
     #[command(flatten)]
     program: ProgramArgs,
 }
@@ -42,7 +48,23 @@ pub(crate) fn run(workspace: &Workspace, args: &ScreensArgs) -> Result<()> {
     let library = Library::build(workspace, LOG, &args.program, &args.library, &options)?;
     let site = workspace.path("site/of-screens");
     library.site(TITLE, &[], &site)?;
+    let bench = match &args.bench {
+        Some(path) => {
+            let bench = workspace.path("site/of-bench");
+            Library { path, ..library.clone() }.site(TITLE, &[], &bench)?;
+            bench
+        }
+        None => site.clone(),
+    };
+    let run = format!("consistency-{TERMINAL}-default");
+    let names =
+        fs::read_dir(&args.library)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let run = names.filter(|name| name.contains(&run)).max();
+    let mut show = library.ssdlab(&["show"]);
+    let shown = proc::capture(show.args(run).env("CLICOLOR_FORCE", "1"))?;
+    let terminal = workspace.path("site/of-terminal.txt");
+    fs::write(&terminal, format!("$ ssdlab show\n{shown}"))?;
     let mut node = Command::new("node");
-    node.arg("scripts/screens.mjs").arg(&site).arg(workspace.path("docs/pictures"));
+    node.arg("scripts/screens.mjs").args([bench, site, terminal, workspace.path("docs/pictures")]);
     proc::stream(library.log, node.current_dir(workspace.path("web")))
 }
