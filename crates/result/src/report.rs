@@ -176,7 +176,8 @@ pub struct Series {
     /// Start of the interval, seconds from the start of the phase; empty if the intervals begin at
     /// 0, 1, 2 and so on.
     pub time_s: Vec<f64>,
-    /// Seconds in a point, which is the median of them; 1 but in the small form of a library.
+    /// Seconds in a point: the mean of their rates, the median of their latencies; 1 but in the small
+    /// form of a library.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub seconds_a_point: u32,
     /// Completed commands divided by the true interval.

@@ -157,16 +157,17 @@ function inFieldOrder(field: Field, values: string[], products: readonly Product
   return values.sort((a, b) => (numbers.get(a) ?? 0) - (numbers.get(b) ?? 0));
 }
 
-/** The values of a field that at least one run has; the chosen one is among them. */
+/** The values of a field that at least one run has, with the number of drives; the chosen one is among them. */
 export function optionsOf(products: readonly Product[], filter: Filter, field: Field): Option[] {
   const counts = new Map<string, number>();
   const fits = fitting(filter, field);
   for (const product of products) {
+    const own = new Map<string, boolean>();
     for (const run of product.runs) {
       const value = fieldOf(field, product, run);
-      if (value === "") continue;
-      counts.set(value, (counts.get(value) ?? 0) + (fits(product, run) ? 1 : 0));
+      if (value !== "") own.set(value, own.get(value) || fits(product, run));
     }
+    for (const [value, isFitting] of own) counts.set(value, (counts.get(value) ?? 0) + (isFitting ? 1 : 0));
   }
   const ordered = inFieldOrder(field, [...counts.keys()], products);
   const label = LABEL_OF[field] ?? ((value: string) => value);

@@ -10,7 +10,7 @@ import { heading } from "../data/tests";
 import { aside, h, later, scroller } from "../dom";
 import { conditionsLine } from "../view/bars/figure";
 import { barLayout } from "../view/bars/layout";
-import { sourceSign, sourceWord } from "../view/parts/source";
+import { sourceSign } from "../view/parts/source";
 
 /** Drives on the page before a reader asks for more. */
 const PAGE = 50;
@@ -110,7 +110,6 @@ function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
       "th",
       { scope: "row", title: fullName(product.name, product.runs[0]) },
       sourceSign(product.source),
-      aside(`${sourceWord(product.source)}: `),
       product.name,
     ),
     barCell(entry, length),

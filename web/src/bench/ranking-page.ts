@@ -2,7 +2,7 @@
 
 import { ranked } from "../app";
 import { figureOf } from "../data/figures";
-import { moment, nameText } from "../data/format";
+import { counted, moment, nameText } from "../data/format";
 import { titleOf } from "../data/headlines";
 import type { Product } from "../data/products";
 import type { Ranking } from "../data/ranking";
@@ -240,7 +240,7 @@ export class RankingPage {
       h(
         "p",
         { class: "quiet" },
-        `${rows.runs.length} runs of ${drives} drives: ${drives - measured} simulated, ${measured} not.`,
+        `${counted(rows.runs.length, "run")} of ${counted(drives, "drive")}: ${drives - measured} simulated, ${measured} not.`,
       ),
     );
   }

@@ -51,29 +51,43 @@ export function purposes(rank: Rank): Purpose[] {
 }
 
 export interface SuiteMean {
-  /** Number of figures in it. */
-  figures: number;
+  /** Number of tests in it. */
+  tests: number;
   /** Best first; each share of the best drive is above 0 and at most 1. */
   shares: { product: Product; share: number }[];
 }
 
+/** Fewer tests are no suite. */
+const TESTS_MIN = 3;
+
+/** Units of rates and times; a ratio such as the jitter has no bound and says nothing of speed. */
+const SPEEDS = ["iops", "mb_per_s", "ns", "us", "s"];
+
 /**
- * The geometric mean of every headline in which all drives are ranked, each as a share of the best drive. Null with
- * fewer than two drives or three figures.
+ * The geometric mean over the tests, of the rates and times among their headlines in which all drives are ranked, each
+ * as a share of the best drive. Null with fewer than two drives or three tests.
  */
 export function suiteMean(products: readonly Product[], rank: Rank): SuiteMean | null {
   const all = HEADLINES.map(({ test, metric }) => rank(test, metric)).filter(
     ({ figure, entries, ranked }) =>
-      figure.better !== null && ranked === products.length && entries.every(({ value }) => (value ?? 0) > 0),
+      SPEEDS.includes(figure.unit) &&
+      ranked === products.length &&
+      entries.every(({ value }) => (value ?? 0) > 0),
   );
-  if (products.length < 2 || all.length < 3) return null;
+  const tests = [...new Set(all.map(({ test }) => test))];
+  if (products.length < 2 || tests.length < TESTS_MIN) return null;
   const share = (product: Product, { figure, entries }: Ranking): number => {
     const own = entries.find((entry) => entry.product === product)?.value ?? 1;
     const best = entries[0].value ?? 1;
     return figure.better === "higher" ? own / best : best / own;
   };
-  const mean = (product: Product) =>
-    Math.exp(all.reduce((sum, ranking) => sum + Math.log(share(product, ranking)), 0) / all.length);
-  const shares = products.map((product) => ({ product, share: mean(product) }));
-  return { figures: all.length, shares: shares.sort((a, b) => b.share - a.share) };
+  const mean = (shares: number[]) =>
+    Math.exp(shares.reduce((sum, one) => sum + Math.log(one), 0) / shares.length);
+  const ofTest = (product: Product, test: string) =>
+    mean(all.filter((ranking) => ranking.test === test).map((ranking) => share(product, ranking)));
+  const shares = products.map((product) => ({
+    product,
+    share: mean(tests.map((test) => ofTest(product, test))),
+  }));
+  return { tests: tests.length, shares: shares.sort((a, b) => b.share - a.share) };
 }

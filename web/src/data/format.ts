@@ -42,6 +42,11 @@ export function withUnit(text: string, unit: string): string {
   return unit === "" ? text : `${text}${NARROW_SPACE}${unit}`;
 }
 
+/** "1 run", "2 runs". */
+export function counted(count: number, noun: string): string {
+  return `${separated(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function iops(value: number): string {
   return Math.abs(value) >= 100 || Number.isInteger(value) ? separated(value) : significant(value);
 }

@@ -145,7 +145,7 @@ export function secondsAPoint({ view }: Run): number {
   return view.series.seconds_a_point ?? 1;
 }
 
-/** Whether points are medians of several seconds, so that nothing is known of a single one. */
+/** Whether points are means of several seconds, so that nothing is known of a single one. */
 export function isSmall(run: Run): boolean {
   return secondsAPoint(run) > 1;
 }

@@ -6,11 +6,8 @@ import { median } from "./median";
 import { type Product, runsOf } from "./products";
 import { chosenRun, isAlike, unlikeIn } from "./ranking";
 
-/** Points of a line; each is the median of its part of the time. */
+/** Points of a line; each is the mean of its part of the time. */
 export const POINTS = 150;
-
-/** Seconds that a median looks at. */
-const SAMPLE_MAX = 200;
 
 export interface Line {
   /** Key of the drive; empty for the spare areas of a single one. */
@@ -32,8 +29,8 @@ export interface Overlay {
   lines: Line[];
 }
 
-/** The median of each part of the time; NaN where a run has no second. */
-export function medians(run: Run, seconds: number, points = POINTS): number[] {
+/** The mean of each part of the time, stalls included; NaN where a run has no second. */
+export function means(run: Run, seconds: number, points = POINTS): number[] {
   const { second, iops } = run.columns;
   const each = secondsAPoint(run);
   if (each > 1)
@@ -41,14 +38,14 @@ export function medians(run: Run, seconds: number, points = POINTS): number[] {
       { length: points },
       (_, at) => iops[Math.floor((seconds * (at + 0.5)) / points / each)] ?? Number.NaN,
     );
-  const parts: number[][] = Array.from({ length: points }, () => []);
-  // Of millions of seconds a sample is enough for a median.
-  const stride = Math.max(1, Math.floor(second.length / (points * SAMPLE_MAX)));
-  for (let row = 0; row < second.length; row += stride) {
-    const part = parts[Math.min(points - 1, Math.floor((points * second[row]) / seconds))];
-    part?.push(iops[row]);
+  const sums = new Float64Array(points);
+  const counts = new Float64Array(points);
+  for (let row = 0; row < second.length; row += 1) {
+    const at = Math.min(points - 1, Math.floor((points * second[row]) / seconds));
+    sums[at] += iops[row];
+    counts[at] += 1;
   }
-  return parts.map(median);
+  return Array.from(sums, (sum, at) => (counts[at] === 0 ? Number.NaN : sum / counts[at]));
 }
 
 function endOf(run: Run): number {
@@ -70,7 +67,7 @@ function repeats(product: Product, run: Run): Run[] {
 
 function lineOf(product: Product, run: Run, name: string, key: string, seconds: number): Line {
   const all = isImported(run) ? [run] : repeats(product, run);
-  const each = all.map((one) => medians(one, seconds));
+  const each = all.map((one) => means(one, seconds));
   const known = (at: number) => each.map((values) => values[at]).filter((value) => !Number.isNaN(value));
   const values = each[0].map((_, at) => median(known(at)));
   const band = each[0].map((_, at): [number, number] => [Math.min(...known(at)), Math.max(...known(at))]);

@@ -626,7 +626,8 @@ export interface Series {
    */
   latency_ns_p99: (number | null)[];
   /**
-   * Seconds in a point, which is the median of them; 1 but in the small form of a library.
+   * Seconds in a point: the mean of their rates, the median of their latencies; 1 but in the small
+   * form of a library.
    */
   seconds_a_point?: number;
   /**

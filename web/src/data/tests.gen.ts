@@ -16,7 +16,7 @@ export const TESTS = [
       {
         "metric": "iops_steady_jitter_share",
         "group": "Pace",
-        "short": "Even­ness",
+        "short": "Jitter",
         "title": "Jitter from second to second"
       },
       {
@@ -529,7 +529,7 @@ export const TESTS = [
       },
       {
         "metric": "notice_waits",
-        "group": "Felt",
+        "group": "Light work",
         "short": "Will I notice?",
         "title": "Waits of 0.1 s or longer in a day of light work"
       },

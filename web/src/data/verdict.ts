@@ -137,7 +137,7 @@ function spare(product: Product): Sentence | null {
   const share = times >= 2 ? `${times.toFixed(1)} times the pace` : `${((times - 1) * 100).toFixed(0)}% more`;
   const text = times < 0.995 ? "no more" : times < 1.005 ? "the same pace" : share;
   const link = { text, test: "consistency", metric: "iops_steady_mean" };
-  return [`With ${spareLabel(more.run.variant)} area it does `, link, "."];
+  return [`With ${spareLabel(more.run.variant.replace(/ #\d+$/, ""))} area it does `, link, "."];
 }
 
 function trim(product: Product, rank: Rank): Sentence | null {
@@ -217,14 +217,11 @@ function speed(product: Product, rank: Rank): Sentence | null {
   return items.length === 0 ? null : ["It does ", ...listed(items), "."];
 }
 
-/** A cleaning that costs this many times as much explains a difference of the pace. */
-const WAF_TELLS = 1.15;
-
-/** The reason for which one drive keeps more than another, if both tell what their cleaning costs. */
-function reason(winner: Run, loser: Run): string {
+/** The reason for which one drive keeps more than another: a write amplification that makes at least half of it. */
+function reason(winner: Run, loser: Run, times: number): string {
   const [less, more] = [winner, loser].map((run) => heldOf(run, "waf_steady"));
-  if (less === null || more === null || more < WAF_TELLS * less) return "";
-  return `, because its cleaning programs ${more.toFixed(1)} pages for each written one, and that of the winner ${less.toFixed(1)}`;
+  if (less === null || more === null || more < less * Math.sqrt(times)) return "";
+  return `, because it programs ${more.toFixed(1)} pages for each written one, and the winner ${less.toFixed(1)}`;
 }
 
 /** The drive that stops for longest, if a person notices it. */
@@ -261,7 +258,7 @@ export function contest(rank: Rank): Sentence | null {
     loser.product.plain,
     " keeps the least, ",
     link(loser.text),
-    reason(winner.run, loser.run),
+    reason(winner.run, loser.run, winner.value / Math.max(loser.value, 1)),
     ...stops(longest, names),
     ".",
   ];

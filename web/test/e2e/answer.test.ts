@@ -192,15 +192,15 @@ describe("the first screen", () => {
   test("of five drives is at most 12,000 px tall, and asks what a drive is best for", async () => {
     const page = await lab.page(made, "", wide);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(12_000);
-    expect(await page.locator(".best dt").allInnerTexts()).toEqual([
+    expect(await page.locator(".best-for dt").allInnerTexts()).toEqual([
       "Desktop",
       "Write-heavy work",
       "Notebook",
       "Price",
     ]);
-    await page.locator(".best .verdict-link").nth(1).click();
+    await page.locator(".best-for .verdict-link").nth(1).click();
     expect(await focusedId(page)).toBe("chart-consistency-iops-steady-mean");
-    expect(await page.locator("#suite-mean").innerText()).toContain("Geometric mean of the");
+    expect(await page.locator("#suite-mean").innerText()).toContain("Geometric mean over");
     await page.context().close();
   });
 

@@ -285,13 +285,13 @@ describe("the basket", () => {
     await slow.close();
   });
 
-  test("a small site draws medians, says so, and tells nothing of single seconds", async () => {
+  test("a small site draws means, says so, and tells nothing of single seconds", async () => {
     const some = views.slice(0, 30);
     const small = await Host.open(smallBenchFiles(some));
     const page = await lab.at(`${small.url}#basket=${some[0].run_id},${some[1].run_id}&open`);
     await page.waitForSelector(".uplot canvas");
     expect(await page.locator("#consistency .how-to").first().innerText()).toContain(
-      "Small form: each point is the median of 5 s.",
+      "Small form: each point is the mean of 5 s.",
     );
     await openDetails(page);
     expect(await page.locator(".why").innerText()).toContain("the small form of the library leaves out");

@@ -487,6 +487,8 @@ describe("what must be said", () => {
     const page = await opened(report);
     const row = page.locator('[data-figure="iops_steady_mean"]');
     expect(await row.locator(".best").innerText()).toContain("★");
+    const display = await row.locator(".best").evaluate((cell) => getComputedStyle(cell).display);
+    expect(display, "it stays below the head of its run").toBe("table-cell");
     expect(await row.locator(".best").textContent()).toContain("best: ");
     await row.locator(".term").focus();
     expect(await page.locator("#hint").innerText()).toContain("averaged over the steady-state part");

@@ -31,6 +31,7 @@ describe("the tests of the suite", () => {
       "Felt",
       "Power",
       "Days of work, MB/s",
+      "Light work",
     ]);
     // The heads of a table span the columns that follow each other.
     expect(GROUPS.flatMap(({ headlines }) => headlines)).toEqual(HEADLINES);

@@ -109,7 +109,8 @@ fn small_view(view: RunView) -> RunView {
     }
 }
 
-/// A point for several seconds: the middle of them, and of the longest latencies the longest.
+/// A point for several seconds: the mean rate, the middle latency, and of the longest latencies the longest. A middle
+/// rate would hide the seconds without a command.
 fn small_series(series: &Series) -> Series {
     let each = series.iops.len().div_ceil(POINTS_MAX).max(1);
     let count = series.iops.len();
@@ -120,7 +121,7 @@ fn small_series(series: &Series) -> Series {
     Series {
         seconds_a_point: u32::try_from(each).unwrap_or(u32::MAX),
         time_s: (0..count).step_by(each).map(start).collect(),
-        iops: series.iops.chunks(each).filter_map(|part| middle(part.to_vec())).collect(),
+        iops: series.iops.chunks(each).map(mean).collect(),
         latency_ns_p50: some(&series.latency_ns_p50, middle),
         latency_ns_p99: some(&series.latency_ns_p99, middle),
         latency_ns_max: some(&series.latency_ns_max, |part| part.into_iter().max()),
@@ -132,6 +133,10 @@ fn small_series(series: &Series) -> Series {
 fn middle<T: PartialOrd + Copy>(mut values: Vec<T>) -> Option<T> {
     values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Neighbouring bins as one, with the lower edge of the first.
@@ -157,11 +162,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_the_middle_of_its_seconds_and_the_longest_of_its_waits() {
+    fn a_point_is_the_mean_of_its_seconds_and_the_longest_of_its_waits() {
         let seconds = 250_u32;
         let ns = |second: u64| if second % 3 == 1 { None } else { Some(second) };
         let series = Series {
-            iops: (0..seconds).map(f64::from).collect(),
+            iops: (0..seconds).map(|second| f64::from(second % 3) * f64::from(second)).collect(),
             latency_ns_p50: (0..u64::from(seconds)).map(ns).collect(),
             latency_ns_max: (0..u64::from(seconds)).map(ns).collect(),
             waf: vec![Some(1.0); 250],
@@ -169,7 +174,7 @@ mod tests {
         };
         let small = small_series(&series);
         assert_eq!((small.seconds_a_point, small.iops.len(), small.time_s.len()), (3, 84, 84));
-        assert_eq!((small.time_s[1], small.iops[1], small.iops[83]), (3.0, 4.0, 249.0));
+        assert_eq!((small.time_s[1], small.iops[1], small.iops[83]), (3.0, 14.0 / 3.0, 0.0));
         assert_eq!((small.latency_ns_p50[1], small.latency_ns_max[1]), (Some(3), Some(5)));
         assert!(small.waf.is_empty());
         let again = small_series(&small);

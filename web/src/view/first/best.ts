@@ -60,12 +60,12 @@ function goToFacts(app: App): void {
 
 function content(app: App): HTMLElement[] {
   const rank = (test: string, metric: string) => ranked(app, test, metric);
-  const items = purposes(rank).map(({ name, by, best, ranking: { test, figure } }) =>
+  const items = purposes(rank).map(({ name, by, best, ranking: { test, figure, ranked: of } }) =>
     item(
       name,
       best.map(({ product }) => product),
-      by,
-      best[0].text,
+      of < app.products.length ? `${by}, of ${of} drives that were asked` : by,
+      figure.unit === "iops" ? `${best[0].text} IOPS` : best[0].text,
       () => goToChart(app, test, figure.name, isGraphed(test)),
     ),
   );
@@ -78,7 +78,7 @@ function content(app: App): HTMLElement[] {
     .map(({ product, share }) => `${product.plain} ${wholePercent(share)}`);
   return [
     h("h2", { id: "best-title" }, "Best for"),
-    h("dl", { class: "best" }, items),
+    h("dl", { class: "best-for" }, items),
     ...(mean && told
       ? [
           h(
@@ -89,7 +89,7 @@ function content(app: App): HTMLElement[] {
             h(
               "span",
               { class: "quiet" },
-              `Geometric mean of the ${mean.figures} figures at a glance in which every drive is ranked, each as a share of the best drive.`,
+              `Geometric mean over ${mean.tests} tests of the rates and times at a glance in which every drive is ranked, each as a share of the best drive.`,
             ),
           ),
         ]

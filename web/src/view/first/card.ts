@@ -92,7 +92,7 @@ export function cardOf(app: App, title: string, sentences: readonly string[]): H
   drawCurves(ctx, app, y + 24, family);
   y = HEIGHT - MARGIN;
   write(
-    `${app.library.report.tool_version}; random writes of every second, IOPS, log scale`,
+    `${app.library.report.tool_version}; random writes over time, IOPS, log scale`,
     18,
     400,
     "--ink-2",

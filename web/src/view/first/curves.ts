@@ -138,7 +138,7 @@ class Curves {
       ? "The pace of every drive under random writes"
       : "The pace under random writes";
     const each = separated(Math.max(1, Math.round(overlay.seconds / POINTS)));
-    const unit = `IOPS, log scale; a point is the median of ${each} s`;
+    const unit = `IOPS, log scale; a point is the mean of ${each} s`;
     const draw = (width: number) => {
       this.width = width;
       return this.draw(overlay, width);
@@ -214,7 +214,7 @@ class Curves {
     const isNarrow = width < NARROW;
     const named = isNarrow ? [] : this.named(overlay.lines);
     const text = (line: Line) => `${this.nameOf(line)}  ${keptText(line)}`;
-    const room = isNarrow ? 10 : 34 + Math.max(0, ...named.map((line) => textWidth(text(line)) * 0.93));
+    const room = isNarrow ? 10 : 34 + Math.max(0, ...named.map((line) => textWidth(text(line))));
     const right = width - Math.min(room, width * 0.42);
     const bottom = HEIGHT - BOTTOM;
     const axis = axisOf(overlay, TOP, bottom);

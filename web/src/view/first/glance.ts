@@ -286,7 +286,11 @@ function legend(columns: readonly Column[], count: number): HTMLElement {
     count >= SHADED_FROM && "The darker a cell, the better its rank. ",
     unlike &&
       "† not ranked: other conditions than the others, or a figure that is not what its name says; point at it for the reason. ",
-    "Press a head to sort, a figure to see its chapter, a name to bring that drive forward.",
+    h(
+      "span",
+      { class: "glance-how" },
+      "Press a head to sort, a figure to see its chapter, a name to bring that drive forward.",
+    ),
   );
 }
 

@@ -105,11 +105,11 @@ function lastPart({ scales }: Axes, shown: readonly Shown[]): string {
   return shown.every(isSteady) ? `Steady state, ${from}` : `Last part, ${from}; not every run is steady`;
 }
 
-/** The small form of a library has medians: nothing in it is of a single second. */
+/** The small form of a library has means: nothing in it is of a single second. */
 function smallNote(shown: readonly Shown[]): string {
   const points = shown.map(({ run }) => secondsAPoint(run)).filter((each) => each > 1);
   const lengths = [...new Set(points)].map(separated).join(" or ");
-  return lengths === "" ? "" : ` Small form: each point is the median of ${lengths} s.`;
+  return lengths === "" ? "" : ` Small form: each point is the mean of ${lengths} s.`;
 }
 
 function linearSentence({ runs }: Axes): string {

@@ -51,7 +51,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Headline::column("iops_steady_mean", ("Pace", "Steady IOPS"), "Steady pace"),
         Headline::column(
             "iops_steady_jitter_share",
-            ("Pace", "Even\u{ad}ness"),
+            ("Pace", "Jitter"),
             "Jitter from second to second",
         ),
         Headline::of_card("latency_ns_p99"),

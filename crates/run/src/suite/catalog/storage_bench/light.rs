@@ -12,7 +12,7 @@ const HEADLINES: [Headline; 4] = storage_bench::headlines(
     "Light work of 2011",
     Headline::column(
         storage_bench::WAITS,
-        ("Felt", "Will I notice?"),
+        ("Light work", "Will I notice?"),
         "Waits of 0.1 s or longer in a day of light work",
     ),
 );
