@@ -64,6 +64,10 @@ def test_values_of_numpy_and_of_time_stand_in_a_sweep() -> None:
     for seeds in (np.linspace(1, 3, 3).astype(int), np.arange(1, 4, dtype=np.uint8), range(1, 4)):
         given = {"points": np.int64(3), "fixed": fixed, "vary": {"seed": seeds}}
         assert ssdlab._sweep.spec_text(given) == ssdlab._sweep.spec_text(plain)
+    times = {"vary": {"nand.program_ns": [1_000_000, 2_000_000], "set.duration": ["1s", "2s"]}}
+    milliseconds, seconds = np.arange(1, 3).astype("timedelta64[ms]"), [timedelta(seconds=1), timedelta(seconds=2)]
+    given = {"vary": {"nand.program_ns": milliseconds, "set.duration": seconds}}
+    assert ssdlab._sweep.spec_text(given) == ssdlab._sweep.spec_text(times)
 
 
 def test_a_row_is_the_run_of_its_request(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from ._drive import Drive
 from ._errors import Error, UsageError
 from ._progress import FitLine
 from ._results import Run
+from ._words import Value, word
 
 
 class NoModelError(Error):
@@ -121,7 +122,7 @@ def fit(
     *,
     hold_out: Sequence[Run] = (),
     known: Sequence[str] = (),
-    scale: str = "1/256",
+    scale: Value = "1/256",
     tolerance: float = 0.05,
     seed: int = 1,
     jobs: int | None = None,
@@ -140,7 +141,7 @@ def fit(
         "hold_out": [run.path for run in hold_out],
         "base": os.fspath(base),
         "known": [known] if isinstance(known, str) else list(known),
-        "scale": scale,
+        "scale": word("scale", scale),
         "tolerance": tolerance,
         "seed": seed,
         "jobs": jobs,

@@ -85,7 +85,7 @@ def submit(
     test: str,
     drive: str,
     *,
-    erase: Sequence[str] = (),
+    erase: Sequence[str | PathLike[str]] = (),
     library: str | PathLike[str] = "ssdlab-runs",
     **options: Any,
 ) -> Pending:
@@ -112,7 +112,7 @@ def run(
     test: str,
     drive: str,
     *,
-    erase: Sequence[str] = (),
+    erase: Sequence[str | PathLike[str]] = (),
     library: str | PathLike[str] = "ssdlab-runs",
     **options: Any,
 ) -> Run:
