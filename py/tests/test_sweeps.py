@@ -261,6 +261,12 @@ def test_a_faulty_sweep_is_refused_before_a_run(spec: Any, tmp_path: Path) -> No
         ssdlab.sweep(spec, tmp_path / "out")
 
 
+def test_a_metric_that_no_run_has_is_refused_with_the_near_one(tmp_path: Path) -> None:
+    with pytest.raises(ssdlab.UsageError, match="no metric `iops_stedy_mean`; close to it: .*iops_steady_mean"):
+        ssdlab.sweep({**SPEC, "metrics": ["iops_stedy_mean"]}, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_faulty_task_or_outcome_is_refused(tmp_path: Path) -> None:
     for text in ("", "{}", "[" * 5000):
         with pytest.raises(ssdlab.UsageError):
