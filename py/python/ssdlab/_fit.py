@@ -87,6 +87,9 @@ class Fit:
     residuals: list[Residual]
     settings: dict[str, str]
     """The fitted values by their names in a drive model."""
+    base_explains: bool
+    """Whether the base model as it is explains every figure, latencies of the steady state aside: then the base is the
+    answer."""
     simulations: int
     _answer: str = field(repr=False)
 
@@ -166,6 +169,7 @@ def fit(
         choices=[Choice(**it) for it in answer["choices"]],
         residuals=[Residual(**it) for it in answer["residuals"]],
         settings=answer["settings"],
+        base_explains=answer["base_explains"],
         simulations=answer["simulations"],
         _answer=text,
     )
