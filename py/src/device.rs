@@ -8,7 +8,7 @@ use base::{Completion, Data, Nanos, Op, OpKind, Status, TelemetryRow};
 use expose::snapshot::FileFault;
 use expose::snapshot::bare::{self, BareState};
 use io::engine::sim::SimTarget;
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use target::{Patient, Target, TargetError, TargetSpec};
@@ -28,6 +28,10 @@ type Arrays<'py> = (
     Bound<'py, PyArray1<u64>>,
     Bound<'py, PyArray1<i32>>,
 );
+
+/// Superblocks over time: times, and a row of valid pages and of erases for each.
+type SuperblockArrays<'py> =
+    (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
 
 /// A simulated drive in virtual time.
 #[pyclass(frozen, module = "ssdlab._native")]
@@ -51,6 +55,39 @@ struct State {
     next_number: u64,
     reaped: Vec<Completion>,
     ended: Ended,
+    /// The superblocks over time, or `None` if nobody asked for them.
+    superblocks: Option<Superblocks>,
+}
+
+/// Valid pages and erases of each superblock, a row for each interval.
+#[derive(Clone)]
+struct Superblocks {
+    interval_ns: u64,
+    /// Time of the next row.
+    due: Nanos,
+    at_ns: Vec<u64>,
+    valid_pages: Vec<u32>,
+    erases: Vec<u32>,
+}
+
+impl Superblocks {
+    fn new(interval_ns: u64, now: Nanos) -> Self {
+        let due = Nanos(now.0 + interval_ns);
+        Self { interval_ns, due, at_ns: Vec::new(), valid_pages: Vec::new(), erases: Vec::new() }
+    }
+
+    /// Takes a row of the drive if it is time.
+    fn look(&mut self, drive: &SimTarget) {
+        let now = drive.now();
+        if now < self.due {
+            return;
+        }
+        let ftl = drive.drive().ftl();
+        self.at_ns.push(now.0);
+        self.valid_pages.extend(&ftl.valid_pages);
+        self.erases.extend(&ftl.erase_counts);
+        self.due = Nanos(now.0 + self.interval_ns - (now.0 - self.due.0) % self.interval_ns);
+    }
 }
 
 /// Commands that have ended and that nobody has taken.
@@ -165,7 +202,8 @@ impl State {
     /// Lets time pass; a time that is over changes nothing.
     fn pass_until(&mut self, time: Nanos) -> PyResult<()> {
         while time > self.drive.now() {
-            let outcome = self.drive.reap_until(time, &mut self.reaped);
+            let next = self.superblocks.as_ref().map_or(time, |rows| rows.due.min(time));
+            let outcome = self.drive.reap_until(next, &mut self.reaped);
             self.keep();
             self.calls.outcome(outcome)?;
         }
@@ -185,6 +223,7 @@ impl State {
             next_number: self.next_number,
             reaped: Vec::new(),
             ended: self.ended.clone(),
+            superblocks: self.superblocks.clone(),
         })
     }
 
@@ -199,6 +238,9 @@ impl State {
                 Status::Ok => 0,
                 Status::Failed { errno } => errno,
             });
+        }
+        if let Some(rows) = &mut self.superblocks {
+            rows.look(&self.drive);
         }
     }
 
@@ -296,6 +338,7 @@ impl Device {
             next_number: 0,
             reaped: Vec::new(),
             ended: Ended::default(),
+            superblocks: None,
         }))
     }
 
@@ -341,7 +384,12 @@ impl Device {
 
     /// Waits for every outstanding command, and returns those that have ended.
     fn drain<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
-        self.work(py, |state| state.reap(state.outstanding()))
+        self.work(py, |state| {
+            while state.outstanding() > 0 {
+                state.reap(1)?;
+            }
+            Ok(())
+        })
     }
 
     #[getter]
@@ -376,12 +424,7 @@ impl Device {
 
     /// From now on, a row of telemetry for each interval.
     fn telemetry_start(&self, py: Python<'_>, interval_ns: u64) -> PyResult<()> {
-        if interval_ns < 1000 {
-            return Err(Failure::usage(format!(
-                "an interval of {interval_ns} ns is too short; expected 1,000 ns or more"
-            ))
-            .into());
-        }
+        require_interval(interval_ns)?;
         self.read(py, |state| state.drive.telemetry_start(Nanos(interval_ns)))
     }
 
@@ -398,6 +441,31 @@ impl Device {
             columns.set_item(column.name, PyArray1::<u64>::from_vec(py, values))?;
         }
         Ok(columns)
+    }
+
+    /// From now on, a row of every superblock for each interval.
+    fn superblocks_start(&self, py: Python<'_>, interval_ns: u64) -> PyResult<()> {
+        require_interval(interval_ns)?;
+        self.read(py, |state| {
+            state.superblocks = Some(Superblocks::new(interval_ns, state.drive.now()));
+        })
+    }
+
+    /// The rows of the superblocks since the last call: times, valid pages, erases.
+    fn superblocks_take<'py>(&self, py: Python<'py>) -> PyResult<SuperblockArrays<'py>> {
+        let (rows, superblocks) = self.read(py, |state| {
+            let (now, superblocks) =
+                (state.drive.now(), state.drive.drive().ftl().valid_pages.len());
+            let rows = state.superblocks.as_mut().map(|rows| {
+                let fresh =
+                    Superblocks { due: rows.due, ..Superblocks::new(rows.interval_ns, now) };
+                std::mem::replace(rows, fresh)
+            });
+            (rows.unwrap_or_else(|| Superblocks::new(0, now)), superblocks)
+        })?;
+        let shape = [rows.at_ns.len(), superblocks];
+        let table = |values| PyArray1::<u32>::from_vec(py, values).reshape(shape);
+        Ok((PyArray1::from_vec(py, rows.at_ns), table(rows.valid_pages)?, table(rows.erases)?))
     }
 
     /// Valid pages of each superblock.
@@ -492,6 +560,15 @@ impl Device {
         });
         Ok(done??)
     }
+}
+
+fn require_interval(interval_ns: u64) -> Result<(), Failure> {
+    if interval_ns < 1000 {
+        return Err(Failure::usage(format!(
+            "an interval of {interval_ns} ns is too short; expected 1,000 ns or more"
+        )));
+    }
+    Ok(())
 }
 
 /// The target string and the words of the policies of the drive in a state file.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy as copies
 import gc
 import pickle
+import resource
 import sys
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -166,9 +168,11 @@ def test_a_drive_goes_to_another_process_as_its_description() -> None:
 def test_a_drive_that_has_run_does_not_leave_its_process() -> None:
     drive = small()
     drive.submit("write", np.arange(100) * 4096)
-    for thing in (drive, drive.snapshot()):
+    for thing in (drive, drive.snapshot(), ssdlab.Drive("samsung-840-pro-256gb", policy=lambda blocks: 0)):
         with pytest.raises(TypeError, match="process"):
             pickle.dumps(thing)
+    with pytest.raises(TypeError, match="process"):
+        copies.deepcopy(drive.snapshot())
 
 
 @pytest.mark.parametrize("copy", [ssdlab.Drive.clone, copies.copy, copies.deepcopy])
@@ -230,14 +234,20 @@ def test_a_hundred_thousand_calls_leave_no_references() -> None:
             device.submit(kinds, offsets, lengths, None, None, None, False)
             device.telemetry()
 
-    calls(1000)
-    gc.collect()
-    before = (sys.getallocatedblocks(), sys.getrefcount(offsets), sys.getrefcount(None))
+    def held() -> tuple[int, int, int, int]:
+        gc.collect()
+        with open("/proc/self/statm") as statm:
+            resident_bytes = int(statm.read().split()[1]) * resource.getpagesize()
+        return sys.getallocatedblocks(), sys.getrefcount(offsets), sys.getrefcount(None), resident_bytes
+
+    calls(10_000)
+    before = held()
     calls(50_000)  # two bindings each
-    gc.collect()
-    after = (sys.getallocatedblocks(), sys.getrefcount(offsets), sys.getrefcount(None))
+    after = held()
     assert after[0] - before[0] < 500 and after[1] == before[1]
     assert abs(after[2] - before[2]) < 500
+    # Ten bytes a call would be a megabyte.
+    assert after[3] - before[3] < 1 << 20
 
 
 def test_refused_calls_leave_no_references() -> None:
@@ -325,8 +335,6 @@ def test_a_slip_raises_an_error_with_the_exit_code_of_the_program(call: object) 
 
 
 def test_a_drive_that_does_not_fit_into_the_memory_is_refused() -> None:
-    import resource
-
     drive = ssdlab.Drive("samsung-840-pro-256gb")
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as statm:
@@ -345,3 +353,47 @@ def test_busy_drives_refuse_changes_of_the_whole() -> None:
     for change in (drive.reset, lambda: drive.deallocate(0, 4096), lambda: drive.age(1)):
         with pytest.raises(ssdlab.UsageError, match="drain"):
             change()
+
+
+def test_times_are_whole_numbers_of_ns_or_have_a_unit() -> None:
+    plain, given = small(), small()
+    plain.record(2_000_000), given.record(timedelta(milliseconds=2))
+    due = np.arange(100) * 1_000_000
+    plain.submit("write", np.arange(100) * 4096, at_ns=due)
+    given.submit("write", np.arange(100) * 4096, at_ns=np.arange(100).astype("timedelta64[ms]"))
+    plain.advance(200_000_000), given.advance(np.timedelta64(200, "ms"))
+    assert given.now_ns == plain.now_ns
+    rows, same = plain.rows(), given.rows()
+    assert len(rows["host_pages"]) > 50 and all((rows[name] == same[name]).all() for name in rows)
+    for time in (timedelta(microseconds=900), np.timedelta64(900, "us")):
+        assert small(nand__program_ns=time).target == small(nand__program_ns=900_000).target
+    for slip in (lambda: given.advance(np.timedelta64("NaT")), lambda: given.age(timedelta(hours=5))):
+        with pytest.raises(ssdlab.UsageError, match="expected"):
+            slip()
+
+
+def test_superblocks_over_time_are_those_of_the_moment() -> None:
+    drive = small()
+    drive.record_superblocks(10_000_000)
+    drive.submit("write", random_pages(drive, 300_000)), drive.drain()
+    rows = drive.superblocks()
+    assert rows.valid_pages.shape == rows.erases.shape == (len(rows), len(drive.erases())) and len(rows) > 20
+    # One row for each interval of 10 ms, at the first command that ended in it.
+    assert (np.diff(rows.at_ns // 10_000_000) == 1).all()
+    assert (np.diff(rows.erases.astype(np.int64), axis=0) >= 0).all() and rows.erases[-1].sum() > 0
+    assert np.allclose(rows.distribution().sum(axis=1), 1)
+    assert len(drive.superblocks()) == 0
+    # Time that passes by itself has a row for each interval, too, and the last is the state of now.
+    drive.advance(drive.now_ns + 35_000_000)
+    idle = drive.superblocks()
+    assert 3 <= len(idle) <= 4 and (idle.at_ns % 10_000_000 == 0).all()
+    assert (idle.valid_pages[-1] == drive.valid_pages()).all() and (idle.erases[-1] == drive.erases()).all()
+
+
+def test_rows_of_superblocks_change_nothing() -> None:
+    plain, watched = small(), small()
+    watched.record_superblocks(1_000_000)
+    ends = [(it.submit("write", random_pages(it, 50_000)) + it.drain()).done_ns for it in (plain, watched)]
+    assert (ends[0] == ends[1]).all() and plain.telemetry() == watched.telemetry()
+    copy = watched.clone()
+    assert (copy.superblocks().valid_pages == watched.superblocks().valid_pages).all()

@@ -33,6 +33,7 @@ def test_the_hidden_values_of_a_drive_are_found(tmp_path: Path) -> None:
     # The dies limit this drive, so that nothing tells how long its processor works.
     assert {"relocate_ns", "write_command_ns"} <= set(fitted.undetermined)
     assert fitted.worst() < 0.05 and fitted.worst(held_out=True) < 0.05
+    assert not fitted.base_explains
     file = tmp_path / "fitted.toml"
     file.write_text(fitted.to_toml('A "fitted" drive'))
     again = ssdlab.Drive(file, scale=SCALE)
@@ -53,6 +54,11 @@ def test_no_model_explains_a_drive_whose_spare_area_changes_nothing(
     begin, *lines, cleared, end = capsys.readouterr().err.split("\r")
     assert begin == end == "" and cleared.isspace()
     assert lines and all(re.fullmatch(r"fit: [\d,]+ simulations *", line) for line in lines)
+
+
+def test_a_fit_says_that_the_base_is_the_answer() -> None:
+    runs = measured(ssdlab.Drive(BASE, scale=SCALE), None, "35%")
+    assert ssdlab.fit(runs, BASE, known=["pacing", "dies_per_channel"], scale=SCALE).base_explains
 
 
 def test_no_model_explains_two_drives_at_once() -> None:
@@ -97,6 +103,15 @@ def test_reads_tell_the_dies_and_known_values_stay() -> None:
 def test_a_faulty_question_is_refused(run: ssdlab.Run) -> None:
     with pytest.raises(ssdlab.UsageError, match="of its size"):
         ssdlab.fit([run], BASE)
+    base = "samsung-840-pro-256gb"
+    elsewhere = ssdlab.simulate(ssdlab.Drive(base, scale=SCALE, host="none"), settings=LOAD)
+    with pytest.raises(ssdlab.UsageError, match="behind the host `none`.*stands behind `SATA AHCI"):
+        ssdlab.fit([elsewhere], base)
+    deep = {"interface__kind": "nvme", "interface__queue_depth": 256}
+    depths = {"time": "1s", "write_bytes": "1MiB", "queue_depths": "1,64"}
+    run_deep = ssdlab.simulate(ssdlab.Drive(base, scale=SCALE, **deep), "qd-sweep", settings=depths)
+    with pytest.raises(ssdlab.UsageError, match="with 64 commands outstanding, and the base model takes 32"):
+        ssdlab.fit([run_deep], base)
     with pytest.raises(ssdlab.UsageError, match="no run to fit"):
         ssdlab.fit([], BASE)
     with pytest.raises(ssdlab.UsageError, match="base model `no-such-drive`"):

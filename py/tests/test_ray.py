@@ -214,6 +214,31 @@ def _period(run: ssdlab.Run) -> tuple[int, int]:
     return run.record["started_unix_ns"], run.record["finished_unix_ns"]
 
 
+def test_a_run_of_a_lab_tells_how_far_it_is_and_can_be_cancelled(cluster: Path, tmp_path: Path) -> None:
+    long = {"duration": "100s", "steady_from": "50s"}
+    first, second = (
+        lab.submit("consistency", "right", erase=[str(cluster / "right")], library=tmp_path, settings=long) for _ in range(2)
+    )
+    deadline = time.monotonic() + 60
+    while (now := first.progress()).second is None or now.phase != "load":
+        assert time.monotonic() < deadline, now
+        time.sleep(0.1)
+    assert now.status == "running" and now.second >= 1 and now.iops is not None and now.iops > 0
+    assert second.status == "waiting" and second.progress().phase is None
+    before = (cluster / "right").read_bytes()
+    second.cancel(), first.cancel()
+    with pytest.raises(ssdlab.InterruptedRun, match="cancelled") as stopped:
+        first.result()
+    assert time.monotonic() < deadline and first.status == "ended"
+    kept = stopped.value.run
+    assert kept is not None and kept.status != "complete" and kept.path.parent == tmp_path
+    after = (cluster / "right").read_bytes()
+    with pytest.raises(ssdlab.InterruptedRun) as stopped:
+        second.result()
+    assert stopped.value.run is None and second.status == "ended"
+    assert len(before) == len(after) and (cluster / "right").read_bytes() == after
+
+
 def test_a_confirmation_for_another_drive_changes_nothing_on_any_host(
     cluster: Path, tmp_path: Path
 ) -> None:

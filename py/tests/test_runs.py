@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,13 @@ def test_the_same_seed_gives_the_same_figures(run: ssdlab.Run) -> None:
     assert again.metrics == run.metrics
     other = ssdlab.simulate(drive, "consistency", duration="6s", steady_from="3s", seed=2)
     assert other.metrics != run.metrics
+
+
+def test_values_of_numpy_and_of_time_make_the_same_run(run: ssdlab.Run) -> None:
+    drive = ssdlab.Drive("samsung-840-pro-256gb", scale=np.float32(1 / 256))
+    times = {"duration": timedelta(seconds=6), "steady_from": np.timedelta64(3, "s")}
+    again = ssdlab.simulate(drive, seed=np.uint8(1), settings=times)
+    assert again.metrics == run.metrics
 
 
 @pytest.mark.parametrize("frame", ["arrow", "polars", "pandas"])
@@ -113,7 +121,7 @@ def test_a_confirmed_file_is_tested(tmp_path: Path) -> None:
     done = ssdlab.run(
         "consistency",
         f"file:{target}",
-        erase=[str(target)],
+        erase=[target],
         library=tmp_path / "library",
         progress=False,
         settings=settings,

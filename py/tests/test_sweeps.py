@@ -64,6 +64,10 @@ def test_values_of_numpy_and_of_time_stand_in_a_sweep() -> None:
     for seeds in (np.linspace(1, 3, 3).astype(int), np.arange(1, 4, dtype=np.uint8), range(1, 4)):
         given = {"points": np.int64(3), "fixed": fixed, "vary": {"seed": seeds}}
         assert ssdlab._sweep.spec_text(given) == ssdlab._sweep.spec_text(plain)
+    times = {"vary": {"nand.program_ns": [1_000_000, 2_000_000], "set.duration": ["1s", "2s"]}}
+    milliseconds, seconds = np.arange(1, 3).astype("timedelta64[ms]"), [timedelta(seconds=1), timedelta(seconds=2)]
+    given = {"vary": {"nand.program_ns": milliseconds, "set.duration": seconds}}
+    assert ssdlab._sweep.spec_text(given) == ssdlab._sweep.spec_text(times)
 
 
 def test_a_row_is_the_run_of_its_request(tmp_path: Path) -> None:
@@ -255,6 +259,12 @@ def test_kept_runs_are_a_library(tmp_path: Path) -> None:
 def test_a_faulty_sweep_is_refused_before_a_run(spec: Any, tmp_path: Path) -> None:
     with pytest.raises(ssdlab.UsageError):
         ssdlab.sweep(spec, tmp_path / "out")
+
+
+def test_a_metric_that_no_run_has_is_refused_with_the_near_one(tmp_path: Path) -> None:
+    with pytest.raises(ssdlab.UsageError, match="no metric `iops_stedy_mean`; close to it: .*iops_steady_mean"):
+        ssdlab.sweep({**SPEC, "metrics": ["iops_stedy_mean"]}, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_faulty_task_or_outcome_is_refused(tmp_path: Path) -> None:

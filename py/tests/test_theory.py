@@ -38,6 +38,19 @@ def test_limits() -> None:
     assert apart < theory.fifo(1.2) < mixed
 
 
+def test_an_array_of_logs_has_an_array_of_values() -> None:
+    logs = np.array([[1.07, 1.127], [1.28, 2.0]])
+    for form in (theory.fifo, lambda alpha: theory.greedy(alpha, block_pages=64), lambda alpha: theory.separated(alpha, 0.1, 0.9)):
+        found = form(logs)
+        assert found.shape == (2, 2) and found[1, 0] == form(1.28) == form(np.float64(1.28))
+
+
+def test_blocks_of_d_choices_hold_the_data() -> None:
+    shares = theory.d_choices_valid(1.28, 64, 10)
+    assert len(shares) == 65 and shares[0] == 1 and (np.diff(shares) <= 0).all()
+    assert shares[1:].sum() == pytest.approx(64 / 1.28)
+
+
 @pytest.mark.parametrize(
     "ask",
     [

@@ -110,6 +110,7 @@ pub fn fit(
     let simulated = bench.at(std::slice::from_ref(&best.point), &all)?.remove(0);
     let mut residuals = verdict::residuals(&bench, &all, &simulated, question.tolerance);
     residuals.extend(verdict::of_latencies(&mut bench, &runs, &best.point, question.tolerance)?);
+    let base_explains = base_explains(&mut bench, &runs, question.tolerance)?;
     let wide = spread(&residuals, &bench, &runs, &told);
     let estimates = estimates(&bench, &asked, &best.point, &told, (wide, &found.dies));
     let mut tests: Vec<String> = runs.iter().map(|run| run.test_name().to_owned()).collect();
@@ -124,11 +125,25 @@ pub fn fit(
         choices: found.pacing.into_iter().collect(),
         residuals,
         settings: bench.settings(&best.point),
+        base_explains,
         simulations: bench.simulations(),
         runs: question.runs.iter().map(|run| run.run_id.clone()).collect(),
         tests,
         refusal,
     })
+}
+
+/// Whether the base model as it is explains the figures of the runs.
+fn base_explains(
+    bench: &mut Bench<'_>,
+    runs: &[&Measurements],
+    tolerance: f64,
+) -> Result<bool, RunError> {
+    let found = std::mem::take(&mut bench.fixed);
+    let simulated = bench.at(&[bench.base.point()], runs)?.remove(0);
+    bench.fixed = found;
+    let residuals = verdict::residuals(bench, runs, &simulated, tolerance);
+    Ok(residuals.iter().all(|it| it.excess() <= 1.0))
 }
 
 /// Whether the fit must find the dies and the pacing.
@@ -240,6 +255,20 @@ fn check(
                 run.id,
                 base::Bytes(run.whole_bytes() as u64).rounded(),
                 base::Bytes(base.capacity_bytes).rounded(),
+            ));
+        }
+        if let Some(depth) = run.depth().filter(|depth| *depth > base.depth) {
+            return usage(format!(
+                "run {} has figures with {depth} commands outstanding, and the base model takes {} at a time; expected \
+                 a base model with as deep a queue (`interface.kind`, `interface.queue_depth`)",
+                run.id, base.depth,
+            ));
+        }
+        if let Some(host) = run.host.as_ref().filter(|host| **host != base.host) {
+            return usage(format!(
+                "run {} is of a drive behind the host `{host}`, and the base model stands behind `{}`; expected the \
+                 same host (`host` of the model), for no value of a drive explains it",
+                run.id, base.host,
             ));
         }
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from . import _native, plot, theory, traces
 from ._check import check_policy
-from ._drive import KINDS, Completions, Drive, Snapshot, load
+from ._drive import KINDS, Completions, Drive, Snapshot, Superblocks, load
 from ._errors import (
     DeviceError,
     Error,
@@ -53,6 +53,7 @@ __all__ = [
     "Run",
     "Snapshot",
     "Stream",
+    "Superblocks",
     "Sweep",
     "Test",
     "UnsupportedError",

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from fractions import Fraction
 from os import PathLike
 from typing import Any, Literal, SupportsIndex, cast
@@ -17,10 +18,13 @@ from . import _native
 from ._errors import UsageError
 from ._html import table
 from ._policy import Pace, Policy, Stream, functions
-from ._words import Value, target_key
+from ._words import Value, nanoseconds, target_key
 
 KINDS = ("read", "write", "flush", "deallocate")
 """Kinds of commands, in the order of their codes."""
+
+Time = SupportsIndex | timedelta | np.timedelta64
+"""A time: a whole number of ns, or a value with a unit of its own."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completions:
@@ -54,6 +58,28 @@ class Completions:
         """These commands and those of a later call: `drive.submit(...) + drive.drain()`."""
         columns = ((getattr(it, name) for it in (self, later)) for name in self.__slots__)
         return Completions(*(np.concatenate(list(column)) for column in columns))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Superblocks:
+    """The superblocks of a drive over time: a row for each moment, a column for each superblock."""
+
+    at_ns: NDArray[np.uint64]
+    """The moments on the drive's clock."""
+    valid_pages: NDArray[np.uint32]
+    erases: NDArray[np.uint32]
+    """Erases since the drive was new."""
+    pages: int
+    """Pages of a superblock."""
+
+    def __len__(self) -> int:
+        return len(self.at_ns)
+
+    def distribution(self) -> NDArray[np.float64]:
+        """The share of superblocks with 0, 1, ... valid pages at each moment."""
+        counts = [np.bincount(row, minlength=self.pages + 1) for row in self.valid_pages]
+        shares: NDArray[np.float64] = np.reshape(counts, (len(self), self.pages + 1)) / self.valid_pages.shape[1]
+        return shares
 
 
 class Snapshot:
@@ -283,9 +309,9 @@ class Drive:
                 "usage",
             )
 
-    def advance(self, until_ns: SupportsIndex) -> Completions:
+    def advance(self, until_ns: Time) -> Completions:
         """Lets time pass until this moment on the drive's clock, and returns the commands that ended."""
-        return Completions(*self.device.advance(_index("until_ns", until_ns, 1 << 62) or 0))
+        return Completions(*self.device.advance(_time("until_ns", until_ns)))
 
     def drain(self) -> Completions:
         """Waits for all outstanding commands, and returns the commands that ended."""
@@ -307,13 +333,35 @@ class Drive:
         """Counters since the drive was new, and present levels (docs/reference/formats/run-directory.md)."""
         return self.device.telemetry()
 
-    def record(self, interval_ns: SupportsIndex = 1_000_000_000) -> None:
+    def record(self, interval_ns: Time = 1_000_000_000) -> None:
         """From now on, records a row of telemetry for each interval; `rows` takes them."""
-        self.device.telemetry_start(_index("interval_ns", interval_ns, 1 << 62) or 0)
+        self.device.telemetry_start(_time("interval_ns", interval_ns))
 
     def rows(self) -> dict[str, NDArray[np.uint64]]:
         """The rows of telemetry since the last call: counters of the interval, levels at its end."""
         return self.device.telemetry_take()
+
+    def record_superblocks(self, interval_ns: Time = 1_000_000_000) -> None:
+        """From now on, records valid pages and erases of every superblock for each interval; `superblocks` takes them.
+
+        A row is of the first end of a command in its interval, or of the moment in which it begins if time passes by
+        `advance`. It takes 8 bytes for each superblock.
+        """
+        self.device.superblocks_start(_time("interval_ns", interval_ns))
+
+    def superblocks(self) -> Superblocks:
+        """The superblocks over time since the last call.
+
+        >>> drive = Drive("samsung-840-pro-256gb", scale="1/512")
+        >>> drive.record_superblocks(timedelta(milliseconds=100))
+        >>> filled, rows = drive.fill(), drive.superblocks()
+        >>> rows.valid_pages.shape == rows.erases.shape == (len(rows), len(drive.valid_pages()))
+        True
+        >>> shares = rows.distribution()
+        >>> bool(shares[0, 0] > shares[-1, 0])  # fewer and fewer are empty
+        True
+        """
+        return Superblocks(*self.device.superblocks_take(), self.superblock_bytes // 4096)
 
     def waf(self, since: Mapping[str, int] | None = None) -> float:
         """Write amplification, NAND pages programmed / host pages written: since an earlier `telemetry()`, or
@@ -344,8 +392,12 @@ class Drive:
         length = _index("length_bytes", length_bytes, 1 << 64)
         self.device.deallocate(offset or 0, length or 0)
 
-    def age(self, days: SupportsIndex) -> None:
+    def age(self, days: SupportsIndex | timedelta) -> None:
         """Lets days pass for the data, on a model whose data ages."""
+        if isinstance(days, timedelta):
+            if days % timedelta(days=1):
+                raise UsageError(f"`days` is {days}; expected whole days", "usage")
+            days = days.days
         self.device.age(_index("days", days, 1 << 32) or 0)
 
     def snapshot(self) -> Snapshot:
@@ -426,14 +478,16 @@ def _drive_of(target: str, **own: Any) -> Drive:
 
 
 def _scale(scale: Value | None) -> Value | None:
-    if isinstance(scale, float) and 0 < scale <= 1:
-        return Fraction(scale).limit_denominator(1 << 20)
+    if isinstance(scale, (float, np.floating)) and 0 < scale <= 1:
+        return Fraction(float(scale)).limit_denominator(1 << 20)
     return scale
 
 
 def whole(name: str, values: ArrayLike, kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
-    """Whole numbers as an array of `kind`; refuses others instead of changing them."""
+    """Whole numbers, or times with a unit as ns, as an array of `kind`; refuses others instead of changing them."""
     given = np.atleast_1d(np.asarray(values))
+    if given.dtype.kind == "m" and name.endswith("_ns"):
+        given = given.astype("timedelta64[ns]").astype(np.int64)
     most = np.iinfo(kind).max
     if given.ndim != 1:
         raise UsageError(f"`{name}` has {given.ndim} dimensions; expected one", "usage")
@@ -458,6 +512,10 @@ def _codes(kind: str | ArrayLike) -> NDArray[Any]:
 def _spread(values: NDArray[Any], count: int) -> NDArray[Any]:
     """One value for all, or the values themselves."""
     return np.repeat(values, count) if len(values) == 1 and count != 1 else values
+
+
+def _time(name: str, value: Time) -> int:
+    return _index(name, nanoseconds(name, value), 1 << 62) or 0
 
 
 def _index(name: str, value: SupportsIndex | None, end: int) -> int | None:

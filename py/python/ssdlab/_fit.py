@@ -14,6 +14,7 @@ from ._drive import Drive
 from ._errors import Error, UsageError
 from ._progress import FitLine
 from ._results import Run
+from ._words import Value, word
 
 
 class NoModelError(Error):
@@ -86,6 +87,9 @@ class Fit:
     residuals: list[Residual]
     settings: dict[str, str]
     """The fitted values by their names in a drive model."""
+    base_explains: bool
+    """Whether the base model as it is explains every figure, latencies of the steady state aside: then the base is the
+    answer."""
     simulations: int
     _answer: str = field(repr=False)
 
@@ -121,7 +125,7 @@ def fit(
     *,
     hold_out: Sequence[Run] = (),
     known: Sequence[str] = (),
-    scale: str = "1/256",
+    scale: Value = "1/256",
     tolerance: float = 0.05,
     seed: int = 1,
     jobs: int | None = None,
@@ -140,7 +144,7 @@ def fit(
         "hold_out": [run.path for run in hold_out],
         "base": os.fspath(base),
         "known": [known] if isinstance(known, str) else list(known),
-        "scale": scale,
+        "scale": word("scale", scale),
         "tolerance": tolerance,
         "seed": seed,
         "jobs": jobs,
@@ -165,6 +169,7 @@ def fit(
         choices=[Choice(**it) for it in answer["choices"]],
         residuals=[Residual(**it) for it in answer["residuals"]],
         settings=answer["settings"],
+        base_explains=answer["base_explains"],
         simulations=answer["simulations"],
         _answer=text,
     )

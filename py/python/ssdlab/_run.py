@@ -123,9 +123,9 @@ def simulate(
 
 def run(
     test: str,
-    target: str,
+    target: str | PathLike[str],
     *,
-    erase: Sequence[str] = (),
+    erase: Sequence[str | PathLike[str]] = (),
     erase_signatures: bool = False,
     library: str | PathLike[str] = "ssdlab-runs",
     spare: Value | None = None,
@@ -155,7 +155,7 @@ def run(
     """
     return _perform(
         test,
-        target,
+        fspath(target),
         progress,
         None,
         functions(None, None, None),
@@ -177,11 +177,11 @@ def run(
     )
 
 
-def confirmations(erase: Sequence[str]) -> list[str]:
+def confirmations(erase: Sequence[str | PathLike[str]]) -> list[str]:
     """The names of the targets whose content may be lost; a single text would be a list of letters."""
-    if isinstance(erase, str):
-        raise UsageError(f"`erase` is the text {erase!r}; expected a list of them", "usage")
-    return list(erase)
+    if isinstance(erase, (str, PathLike)):
+        raise UsageError(f"`erase` is the text {str(erase)!r}; expected a list of them", "usage")
+    return [fspath(name) for name in erase]
 
 
 _DEFAULTS: dict[str, Any] = {

@@ -19,13 +19,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from . import _native
 from ._cluster import connected, fetched, require_version
-from ._errors import UnsupportedError, UsageError
+from ._errors import InterruptedRun, UnsupportedError, UsageError
 from ._parcel import pack, unpack
 from ._results import Run, needed
 from ._run import confirmations
@@ -35,13 +36,71 @@ _NAMED = "SSDLAB_LAB"
 """The variable with the further targets of a host: a JSON object of name to target."""
 
 
+Status = Literal["waiting", "running", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    status: Status
+    phase: str | None = None
+    """The phase of the test, or `None` before the first."""
+    second: int | None = None
+    """Seconds of the phase that have ended, or `None` before the first."""
+    iops: float | None = None
+    """Commands of the last of them, or `None` before the first."""
+
+
+class _Board:
+    """The place, an actor of Ray, where a run puts its progress and finds whether to stop."""
+
+    def __init__(self) -> None:
+        self._progress = Progress("waiting")
+        self._cancelled = False
+
+    def put(self, progress: Progress) -> bool:
+        """Takes the progress; whether the run is to stop."""
+        self._progress = progress
+        return self._cancelled
+
+    def progress(self) -> Progress:
+        return self._progress
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+
+class _Cancelled(Exception):
+    """The observer of a run raises it to end the run."""
+
+
 class Pending:
     """A run that waits for its drive, or is in progress on its host."""
 
-    def __init__(self, ray: Any, reference: Any, library: Path) -> None:
-        self._ray, self._reference, self._library = ray, reference, library
+    def __init__(self, ray: Any, reference: Any, board: Any, library: Path) -> None:
+        self._ray, self._reference, self._board, self._library = ray, reference, board, library
         self.node: str | None = None
         """The id of the node of Ray that did the run, or `None` before `result`."""
+
+    @property
+    def status(self) -> Status:
+        """Whether the run waits for its drive, is in progress, or has ended in any way."""
+        return self.progress().status
+
+    def progress(self) -> Progress:
+        """How far the run is, at most a second ago."""
+        ended, _ = self._ray.wait([self._reference], timeout=0)
+        found = cast(Progress, fetched(self._ray, self._board.progress.remote()))
+        return replace(found, status="ended") if ended else found
+
+    def cancel(self) -> None:
+        """Ends the run with the second in progress, or with its purge; `result` then raises `InterruptedRun`, whose `run`
+        is what was measured.
+
+        A run that waits for its drive ends when it has it, and changes nothing there. One that has ended stays as it is.
+        """
+        fetched(self._ray, self._board.cancel.remote())
 
     def result(self) -> Run:
         """The run, once it has ended; its run directory then is in the library of this process. The
@@ -85,7 +144,7 @@ def submit(
     test: str,
     drive: str,
     *,
-    erase: Sequence[str] = (),
+    erase: Sequence[str | PathLike[str]] = (),
     library: str | PathLike[str] = "ssdlab-runs",
     **options: Any,
 ) -> Pending:
@@ -103,16 +162,17 @@ def submit(
         names = ", ".join(known) or "none"
         raise UsageError(f"no host of the cluster has the drive `{drive}`; known: {names}", "usage")
     remote = ray.remote(num_cpus=1, resources={resource: 1}, max_retries=0)(_carry_out)
+    board = ray.remote(num_cpus=0)(_Board).remote()
     call = {**options, "erase": confirmed}
-    reference = remote.remote(test, drive, call, _native.version())
-    return Pending(ray, reference, Path(library))
+    reference = remote.remote(test, drive, call, _native.version(), board)
+    return Pending(ray, reference, board, Path(library))
 
 
 def run(
     test: str,
     drive: str,
     *,
-    erase: Sequence[str] = (),
+    erase: Sequence[str | PathLike[str]] = (),
     library: str | PathLike[str] = "ssdlab-runs",
     **options: Any,
 ) -> Run:
@@ -121,7 +181,7 @@ def run(
 
 
 def _carry_out(
-    test: str, drive: str, call: dict[str, Any], version: str
+    test: str, drive: str, call: dict[str, Any], version: str, board: Any
 ) -> tuple[bytes, str, Exception | None]:
     """The run, on the host that owns the drive: its directory as bytes, the node, the failure."""
     require_version(version, f"the host of `{drive}`")
@@ -131,10 +191,24 @@ def _carry_out(
         # It was unplugged, or mounted, after the host had joined.
         message = f"the drive `{drive}` is in use or no longer at its host"
         return b"", node, UnsupportedError(message, "no-drive")
+    ray = needed("ray", "ray")
+    phase: str | None = None
+
+    def observe(event: str, members: dict[str, Any]) -> None:
+        nonlocal phase
+        phase = members.get("phase", phase)
+        second, iops = (members[name] if event == "second" else None for name in ("second", "iops"))
+        if ray.get(board.put.remote(Progress("running", phase, None if second is None else second + 1, iops))):
+            raise _Cancelled
+
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as place:
-        failure = None
+        failure: Exception | None = None
         try:
-            run_here(test, target, library=place, progress=False, **call)
+            if ray.get(board.put.remote(Progress("running"))):
+                raise _Cancelled
+            run_here(test, target, library=place, progress=observe, **call)
+        except _Cancelled:
+            failure = InterruptedRun(f"the run on `{drive}` was cancelled", "cancelled")
         except Exception as error:
             failure = error
             if hasattr(error, "run"):

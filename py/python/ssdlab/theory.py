@@ -1,7 +1,8 @@
 """Write amplification by closed forms and mean fields: NAND pages programmed for each page that the host writes.
 
 `alpha` is the size of the log in units of the data: 1.28 for 28% of over-provisioning. Pages are written at random,
-with the same rate unless shares say otherwise. The tests of the simulator hold it to these within 0.5%.
+with the same rate unless shares say otherwise. An array of `alpha` gives
+an array. The tests of the simulator hold it to these within 0.5%.
 
 >>> round(fifo(1.28), 2), round(greedy(1.28, 64), 2), round(d_choices(1.28, 64, 10), 2)
 (2.48, 2.4, 2.47)
@@ -10,24 +11,54 @@ with the same rate unless shares say otherwise. The tests of the simulator hold 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from math import expm1
+from typing import Any, Concatenate, ParamSpec, Protocol, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import _native
 from ._errors import UsageError
 
-__all__ = ["at_random", "d_choices", "fifo", "fifo_hot_cold", "greedy", "separated"]
+__all__ = ["at_random", "d_choices", "d_choices_valid", "fifo", "fifo_hot_cold", "greedy", "separated"]
+
+_More = ParamSpec("_More")
 
 
+class _Form(Protocol[_More]):
+    """A form for one log, or for an array of them."""
+
+    @overload
+    def __call__(self, alpha: float, *args: _More.args, **more: _More.kwargs) -> float: ...
+    @overload
+    def __call__(self, alpha: NDArray[Any], *args: _More.args, **more: _More.kwargs) -> NDArray[np.float64]: ...
+
+
+def _of_arrays(form: Callable[Concatenate[float, _More], float]) -> _Form[_More]:
+    @wraps(form)
+    def of(alpha: Any, *args: _More.args, **more: _More.kwargs) -> Any:
+        if np.ndim(alpha) == 0:
+            return form(alpha, *args, **more)
+        found = [form(float(it), *args, **more) for it in np.ravel(alpha)]
+        return np.reshape(np.array(found, dtype=float), np.shape(alpha))
+
+    return of
+
+
+@_of_arrays
 def fifo(alpha: float) -> float:
     """The oldest block is the victim: `alpha / (alpha + W(-alpha e^-alpha))` with Lambert's W (Robinson 1996)."""
     return _native.write_amplification(_log(alpha))
 
 
+@_of_arrays
 def at_random(alpha: float) -> float:
     """Any block is the victim: `alpha / (alpha - 1)` (Van Houdt 2013, d = 1)."""
     return _log(alpha) / (alpha - 1)
 
 
+@_of_arrays
 def greedy(alpha: float, block_pages: int) -> float:
     """The block with the fewest valid pages is the victim (mean field; Desnoyers 2014).
 
@@ -46,12 +77,18 @@ def greedy(alpha: float, block_pages: int) -> float:
     return 1.0
 
 
+@_of_arrays
 def d_choices(alpha: float, block_pages: int, d: int) -> float:
     """The one with the fewest valid pages of `d` random blocks is the victim (Van Houdt 2013).
 
     `F_i = F_(i+1) + (1 - F_i^d) / (w i)` from `F_(b+1) = 0`, with w such that the F_i add up to `b / alpha`, are the
     shares of blocks with at least i valid pages; the result is `b / (b - sum of F_i^d)`.
     """
+    return float(block_pages / (block_pages - (d_choices_valid(alpha, block_pages, d)[1:] ** d).sum()))
+
+
+def d_choices_valid(alpha: float, block_pages: int, d: int) -> NDArray[np.float64]:
+    """The shares of blocks with at least 0, 1, ... valid pages under `d_choices`: the F_i of its mean field."""
     size, log = _block(block_pages), _log(alpha)
     if d < 1:
         raise UsageError(f"`d` is {d}; expected 1 or more", "usage")
@@ -65,9 +102,10 @@ def d_choices(alpha: float, block_pages: int, d: int) -> float:
         return found
 
     exponent = _root(lambda w: size / log - sum(shares(10**w)), -9.0, 9.0)
-    return size / (size - sum(share**d for share in shares(10**exponent)))
+    return np.array([1.0, *reversed(shares(10**exponent))])
 
 
+@_of_arrays
 def fifo_hot_cold(alpha: float, hot_space: float, hot_writes: float) -> float:
     """The oldest block is the victim, and a share `hot_writes` of the writes goes to a share `hot_space` of the data.
 
@@ -82,6 +120,7 @@ def fifo_hot_cold(alpha: float, hot_space: float, hot_writes: float) -> float:
     return _root(excess, 1.0, fifo(log) * 4)
 
 
+@_of_arrays
 def separated(alpha: float, hot_space: float, hot_writes: float, wa: Callable[[float], float] = fifo) -> float:
     """Hot and cold data in blocks of their own, with the division of the spare space that costs least.
 

@@ -17,6 +17,7 @@ import spare_area
 import streams
 import sweep_table
 import trims
+import valid_counts
 import wear
 
 
@@ -121,3 +122,13 @@ def test_static_wear_leveling_holds_erases_together_at_a_price() -> None:
         assert figures[f"{name}: spread"] > 10 * wear.SPREAD_MAX and figures[f"{name}: superblocks never erased"] > 500
     assert figures["static: spread"] <= 2 * wear.SPREAD_MAX and figures["static: superblocks never erased"] == 0
     assert figures["static: WAF"] > figures["none: WAF"]
+
+
+def test_valid_pages_spread_from_the_fill_to_the_mean_field() -> None:
+    figures = valid_counts.main()
+    assert figures["largest difference from theory, first row"] > 0.1
+    # The share of one row is that of 2,000 superblocks by chance.
+    assert figures["largest difference from theory, last row"] < 0.02
+    assert figures["largest difference from theory, mean of the second half"] < 0.003
+    assert figures["valid pages, largest difference from the data"] < 0.001
+    assert figures["erases in the rows"] > 20 * figures["superblocks"]

@@ -21,6 +21,9 @@ pub struct Fit {
     pub residuals: Vec<Residual>,
     /// The fitted values by their names in a drive model.
     pub settings: BTreeMap<String, String>,
+    /// Whether the base model as it is explains the runs: no figure, latencies of the steady state aside, is beyond its
+    /// permitted error. Then a fitted one says little more.
+    pub base_explains: bool,
     /// Simulations that were made.
     pub simulations: usize,
     /// The runs that were used.

@@ -38,6 +38,7 @@ pub(super) fn read(
             capacity_bytes,
             kept,
             scale: None,
+            host: None,
             figures,
             latencies: Latencies::default(),
             held_out,

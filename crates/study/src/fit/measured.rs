@@ -33,6 +33,8 @@ pub(super) struct Measurements {
     pub(super) kept: f64,
     /// The size of its drive, if that is a scaled simulation.
     pub(super) scale: Option<Ratio>,
+    /// The host that its simulated drive stands behind, or `None` for another drive.
+    pub(super) host: Option<String>,
     pub(super) figures: Figures,
     pub(super) latencies: Latencies,
     /// Whether the fit must not use it.
@@ -86,10 +88,22 @@ impl Measurements {
             capacity_bytes,
             kept: run.span.span_bytes as f64 / capacity_bytes as f64,
             scale: scale_of(&run.target.spec),
+            host: run.target.details.get("host").cloned(),
             figures,
             latencies,
             held_out,
         })
+    }
+
+    /// The most commands outstanding of a figure or of the load, or `None` if nothing names them.
+    pub(super) fn depth(&self) -> Option<u32> {
+        let of_figures = self.figures.keys().filter_map(|name| {
+            let (_, depth) = name.rsplit_once("_qd")?;
+            depth.split_once('.')?.0.parse().ok()
+        });
+        let is_depth = |setting: &&Setting| setting.name == "queue_depth";
+        let of_load = self.settings.iter().find(is_depth).and_then(|it| it.value.parse().ok());
+        of_figures.chain(of_load).max()
     }
 
     /// The name of its test.
@@ -190,6 +204,7 @@ mod tests {
             capacity_bytes: 64 * GIB,
             kept,
             scale: None,
+            host: None,
             figures: Figures::new(),
             latencies: Latencies::default(),
             held_out: false,

@@ -120,6 +120,10 @@ pub(super) struct Base {
     values: BTreeMap<String, String>,
     pub(super) capacity_bytes: u64,
     raw_bytes: u64,
+    /// The most commands that it takes at a time.
+    pub(super) depth: u32,
+    /// The name of the host that it stands behind.
+    pub(super) host: String,
 }
 
 /// Settings of a model by key.
@@ -153,7 +157,9 @@ impl Base {
         let inspected = io::open::inspect(&spec, &OpenOptions::default())?;
         let capacity_bytes = inspected.identity.capacity_bytes;
         let raw_bytes = inspected.identity.raw_bytes.unwrap_or(capacity_bytes);
-        Ok(Self { name: name.to_owned(), values, capacity_bytes, raw_bytes })
+        let depth = inspected.limits.queue_depth_max;
+        let host = inspected.identity.details.get("host").cloned().unwrap_or_default();
+        Ok(Self { name: name.to_owned(), values, capacity_bytes, raw_bytes, depth, host })
     }
 
     /// A number of the model, or `None` if it has none.

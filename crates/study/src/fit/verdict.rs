@@ -139,6 +139,7 @@ mod tests {
             capacity_bytes: 1 << 30,
             kept,
             scale: None,
+            host: None,
             figures: figures::named("iops_steady_mean", value).into_iter().collect(),
             latencies: figures::Latencies::default(),
             held_out: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::Bytes;
-use base::text::shortened_words;
+use base::text::{close_to, shortened_words};
 use run::RunError;
 use serde::Deserialize;
 use toml::Value;
@@ -123,8 +123,10 @@ impl Spec {
         }
         let mut wanted = self.metrics.iter().chain(&self.goal);
         if let Some(unknown) = wanted.find(|name| result::metrics::find(name).is_none()) {
+            let known = result::metrics::catalogue().iter().map(|metric| metric.name.as_str());
             return Err(usage(format!(
-                "there is no metric `{unknown}`; docs/reference/metrics.md lists all of them"
+                "there is no metric `{unknown}`{}; docs/reference/metrics.md lists all of them",
+                close_to(unknown, known)
             )));
         }
         for (name, axis) in &self.vary {

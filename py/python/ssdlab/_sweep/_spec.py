@@ -20,10 +20,10 @@ def spec_text(spec: str | PathLike[str] | Mapping[str, Any]) -> str:
     """The TOML text of a sweep."""
     if isinstance(spec, Mapping):
         tables = [name for name, value in spec.items() if isinstance(value, Mapping)]
-        top = [f"{name} = {_toml(value)}" for name, value in spec.items() if name not in tables]
+        top = [f"{name} = {_toml(name, value)}" for name, value in spec.items() if name not in tables]
         for table in tables:
             rows = spec[table].items()
-            top += [f"[{table}]", *(f"{json.dumps(name)} = {_toml(it)}" for name, it in rows)]
+            top += [f"[{table}]", *(f"{json.dumps(name)} = {_toml(name, it)}" for name, it in rows)]
         return "\n".join(top) + "\n"
     if isinstance(spec, str) and "\n" in spec:
         return spec
@@ -33,19 +33,22 @@ def spec_text(spec: str | PathLike[str] | Mapping[str, Any]) -> str:
         raise UsageError(f"sweep `{spec}` cannot be read: {error}", "usage") from error
 
 
-def _toml(value: object) -> str:
-    """A value in TOML."""
+def _toml(name: str, value: object) -> str:
+    """A value of this name in TOML."""
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{json.dumps(str(name))} = {_toml(it)}" for name, it in value.items())
+        pairs = ", ".join(f"{json.dumps(str(key))} = {_toml(name, it)}" for key, it in value.items())
         return "{ " + pairs + " }"
+    if isinstance(value, (timedelta, np.timedelta64)):
+        text = word(name, value)
+        return text if text.isdigit() else json.dumps(text)
+    if isinstance(value, (list, tuple, range)) or isinstance(value, np.ndarray) and value.ndim:
+        return "[" + ", ".join(_toml(name, it) for it in value) + "]"
     if isinstance(value, (np.ndarray, np.generic)):
-        return _toml(value.tolist())
-    if isinstance(value, (list, tuple, range)):
-        return "[" + ", ".join(_toml(it) for it in value) + "]"
+        return _toml(name, value.item())
     if isinstance(value, (str, bool, int)):
         return json.dumps(value)
     if isinstance(value, float):
         return repr(value)
-    if isinstance(value, (Fraction, timedelta, PathLike)):
-        return json.dumps(word("sweep", value))
+    if isinstance(value, (Fraction, PathLike)):
+        return json.dumps(word(name, value))
     raise UsageError(f"{value!r} cannot stand in a sweep; expected texts, numbers, lists", "usage")

@@ -142,6 +142,9 @@ fn print(fit: &Fit, output: Option<&PathBuf>) {
             table::print(&figures.into_iter().map(residual).collect::<Vec<_>>());
         }
     }
+    if fit.base_explains {
+        data!("\nthe base model {} explains the figures as it is", fit.base);
+    }
     match (&fit.refusal, output) {
         (Some(refusal), _) => data!("\n{}", refusal.message),
         (None, Some(path)) => data!("\n{}", path.display()),
