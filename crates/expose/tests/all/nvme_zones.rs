@@ -252,7 +252,7 @@ fn sequence(seed: u64) {
     shared.with(|disk| disk.drive().check()).expect("the drive is sound");
 }
 
-/// What the zones of a queue hold.
+/// The content of the zones of a queue.
 struct Oracle {
     /// The first zone.
     first: u64,
