@@ -11,6 +11,7 @@ pub mod faults;
 pub mod simulated;
 mod state;
 pub mod volatile;
+mod zones;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -87,10 +88,12 @@ pub struct Disk<T> {
 impl Shape {
     /// The units of a drive.
     pub fn of(config: &Config) -> Self {
+        let (page_bytes, zones) = (u64::from(config.geometry.page_bytes), config.options.zones);
         Self {
             block_bytes: config.interface.logical_block_bytes,
-            page_bytes: u64::from(config.geometry.page_bytes),
-            capacity_bytes: config.capacity_bytes(),
+            page_bytes,
+            capacity_bytes: zones
+                .map_or(config.capacity_bytes(), |zones| zones.lba_pages() * page_bytes),
             deallocates: config.interface.deallocate == DeallocateSupport::Works,
         }
     }
@@ -237,17 +240,9 @@ impl<T> Disk<T> {
         let submitted = self.drive.now();
         let mark = self.volatile.as_ref().map_or(0, Volatile::mark);
         let checked = self.check(&request);
-        let shape = self.shape();
-        let pages = request.pages_changed(shape);
-        let mut commands = if checked.is_ok() { commands(&request, shape) } else { Vec::new() };
-        if self.drive.config().geometry.page_granules > 1 {
-            let data = compression::data_of(&request);
-            commands.iter_mut().for_each(|op| op.data = data);
-        }
-        let is_filling = checked.is_ok() && request.action != Action::Trim;
-        let new_pages = if is_filling { self.contents.holes_among(pages.clone()) } else { 0 };
-        let commands = commands.into_iter();
-        let job = Job { token, request, commands, pages, new_pages, submitted, mark };
+        let pages = request.pages_changed(self.shape());
+        let commands = Vec::new().into_iter();
+        let job = Job { token, request, commands, pages, new_pages: 0, submitted, mark };
         if let Err(fault) = checked {
             return self.finish(job, Err(fault));
         }
@@ -259,7 +254,8 @@ impl<T> Disk<T> {
         let end = request.offset.checked_add(request.bytes).ok_or(Fault::Invalid)?;
         let is_sound = match request.action {
             Action::Flush => return Ok(()),
-            Action::Write => request.data.len() as u64 == request.bytes,
+            Action::Append | Action::Zone { .. } if self.drive.zones().is_none() => false,
+            Action::Write | Action::Append => request.data.len() as u64 == request.bytes,
             _ => true,
         };
         let is_within = request.bytes > 0 && end <= self.shape().capacity_bytes;
@@ -268,7 +264,10 @@ impl<T> Disk<T> {
 
     /// Starts requests in their order, as long as there are tags and nobody changes their pages.
     fn start_waiting(&mut self) {
-        while let Some(job) = self.waiting.front() {
+        while let Some(job) = self.waiting.front_mut() {
+            if job.request.action == Action::Append {
+                zones::place(job, &self.drive, self.contents.shape());
+            }
             let pages = &job.pages;
             let is_under_change =
                 |(_, other): &(u32, Range<u64>)| pages.start < other.end && other.start < pages.end;
@@ -280,15 +279,18 @@ impl<T> Disk<T> {
         }
     }
 
-    fn start(&mut self, job: Job<T>) {
+    fn start(&mut self, mut job: Job<T>) {
         if let Err(fault) = self.faults.check(self.contents.shape(), &job.request) {
             return self.finish(job, Err(fault));
         }
+        let is_filling = !matches!(job.request.action, Action::Trim | Action::Zone { .. });
+        job.new_pages = if is_filling { self.contents.holes_among(job.pages.clone()) } else { 0 };
         if !self.contents.has_room(self.reserved_pages + job.new_pages) {
             return self.finish(job, Err(Fault::NoSpace));
         }
         let Some(tag) = self.free_tags.pop() else { return self.waiting.push_front(job) };
         self.reserved_pages += job.new_pages;
+        job.commands = self.commands_of(&job.request).into_iter();
         if !job.pages.is_empty() {
             self.changing.push((tag, job.pages.clone()));
         }
@@ -296,11 +298,28 @@ impl<T> Disk<T> {
         self.step(tag);
     }
 
+    fn commands_of(&self, request: &Request) -> Vec<Op> {
+        if let Action::Zone { action, all } = request.action {
+            return zones::orders(&self.drive, request, action, all);
+        }
+        let mut commands = commands(request, self.shape());
+        if self.drive.config().geometry.page_granules > 1 {
+            let data = compression::data_of(request);
+            commands.iter_mut().for_each(|op| op.data = data);
+        }
+        commands
+    }
+
     /// Sends the next command of a request, or finishes it.
     fn step(&mut self, tag: u32) {
         let job = self.jobs[tag as usize].as_mut();
-        match job.and_then(|job| job.commands.next()) {
-            Some(op) => self.drive.submit(Op { tag, ..op }),
+        match job.and_then(|job| Some((job.request.action, job.commands.next()?))) {
+            Some((Action::Zone { action, .. }, op)) => {
+                let page = op.offset / self.contents.shape().page_bytes;
+                let zone = self.drive.zones().map_or(0, |zones| zones.zone_of(page));
+                self.drive.manage_zone(tag, action, zone as u32);
+            }
+            Some((_, op)) => self.drive.submit(Op { tag, ..op }),
             None => self.take(tag, Ok(())),
         }
     }
@@ -340,14 +359,21 @@ impl<T> Disk<T> {
         match request.action {
             Action::Read => return self.read(range),
             Action::Fetch | Action::Flush => {}
-            Action::Write => self.contents.write(request.offset, &request.data)?,
+            Action::Write | Action::Append => {
+                self.contents.write(request.offset, &request.data)?;
+            }
+            Action::Zone { action, .. } => self.empty_zones(request, action)?,
             Action::Trim => self.forget(&range)?,
             Action::Zero { keeps_pages } => self.zero(range.clone(), keeps_pages)?,
         }
-        if !matches!(request.action, Action::Fetch | Action::Flush) {
+        if !matches!(request.action, Action::Fetch | Action::Flush | Action::Zone { .. }) {
             self.faults.replaced(self.contents.shape(), &range);
         }
-        Ok(Answer::Done)
+        Ok(if request.action == Action::Append {
+            Answer::Place(request.offset)
+        } else {
+            Answer::Done
+        })
     }
 
     fn read(&self, range: Range<u64>) -> std::io::Result<Answer> {
@@ -406,10 +432,10 @@ impl<T> Disk<T> {
 
     /// Lets time pass until `until`, and goes on with the requests whose commands end by then.
     pub fn advance(&mut self, until: Nanos) {
+        self.collect_all();
         while let Some(next) = self.drive.next_event().filter(|&next| next <= until) {
             self.drive.run_until(next);
-            self.drive.reap(0, &mut self.ended);
-            self.collect();
+            self.collect_all();
         }
         self.drive.run_until(until);
         self.end_rows();
@@ -433,6 +459,18 @@ impl<T> Disk<T> {
         }
     }
 
+    /// Goes on until no command has ended: a zone refuses one at once, which is no event of the drive.
+    fn collect_all(&mut self) {
+        loop {
+            self.drive.reap(0, &mut self.ended);
+            let is_last = self.ended.is_empty();
+            self.collect();
+            if is_last {
+                return;
+            }
+        }
+    }
+
     /// Goes on with the requests whose commands have ended.
     fn collect(&mut self) {
         if self.cut_orders.is_due(self.ended.len() as u64) {
@@ -442,7 +480,7 @@ impl<T> Disk<T> {
         for end in ended.drain(..) {
             match end.status {
                 Status::Ok => self.step(end.tag),
-                Status::Failed { .. } => self.take(end.tag, Err(Fault::Io)),
+                Status::Failed { errno } => self.take(end.tag, Err(self.fault_of(errno))),
             }
         }
         self.ended = ended;
@@ -462,9 +500,9 @@ impl<T> Disk<T> {
 fn as_command(request: &Request, shape: &Shape) -> Op {
     let kind = match request.action {
         Action::Read | Action::Fetch => OpKind::Read,
-        Action::Write => OpKind::Write,
+        Action::Write | Action::Append => OpKind::Write,
         Action::Flush => OpKind::Flush,
-        Action::Trim => OpKind::Deallocate,
+        Action::Trim | Action::Zone { .. } => OpKind::Deallocate,
         Action::Zero { keeps_pages: false } if shape.deallocates => OpKind::Deallocate,
         Action::Zero { .. } => OpKind::Write,
     };

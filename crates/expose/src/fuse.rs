@@ -231,7 +231,7 @@ impl OneFile {
 
 fn errno(fault: Fault) -> Errno {
     match fault {
-        Fault::Io => Errno::EIO,
+        Fault::Io | Fault::Zone(_) => Errno::EIO,
         Fault::Invalid | Fault::TooLong => Errno::EINVAL,
         Fault::ReadOnly => Errno::EROFS,
         Fault::NoSpace => Errno::ENOSPC,
@@ -309,7 +309,7 @@ impl Filesystem for OneFile {
         }
         self.send(Action::Read, offset, bytes, &[], |result| match result {
             Ok(Answer::Data { bytes, .. }) => reply.data(&bytes),
-            Ok(Answer::Done) => reply.error(Errno::EIO),
+            Ok(_) => reply.error(Errno::EIO),
             Err(errno) => reply.error(errno),
         });
     }

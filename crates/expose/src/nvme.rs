@@ -20,6 +20,7 @@ pub mod io;
 pub mod logs;
 pub mod queue;
 pub mod subsystem;
+mod zones;
 
 pub use queue::QueueError;
 pub use subsystem::{Names, Subsystem};

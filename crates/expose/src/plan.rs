@@ -48,7 +48,9 @@ impl Request {
     /// The pages whose map or content it changes.
     pub fn pages_changed(&self, shape: &Shape) -> Range<u64> {
         match self.action {
-            Action::Write | Action::Zero { .. } => shape.pages_touched(&self.range()),
+            Action::Write | Action::Append | Action::Zero { .. } | Action::Zone { .. } => {
+                shape.pages_touched(&self.range())
+            }
             Action::Trim => shape.pages_within(&self.range()),
             Action::Read | Action::Fetch | Action::Flush => 0..0,
         }
@@ -61,11 +63,13 @@ pub fn commands(request: &Request, shape: &Shape) -> Vec<Op> {
     let range = request.range();
     match request.action {
         Action::Read | Action::Fetch => plan.add(OpKind::Read, plan.blocks(&range)),
-        Action::Write => plan.write(&range),
+        Action::Write | Action::Append => plan.write(&range),
         Action::Flush => plan.add(OpKind::Flush, 0..0),
         Action::Trim => plan.trim(&range),
         Action::Zero { keeps_pages: false } if shape.deallocates => plan.zero(&range),
         Action::Zero { .. } => plan.write(&range),
+        // The disk knows the zones.
+        Action::Zone { .. } => {}
     }
     plan.commands
 }

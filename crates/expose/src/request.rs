@@ -1,5 +1,8 @@
 //! Requests of a client and their answers, the same for every protocol.
 
+use sim::host::ZoneAction;
+use sim::mechanism::zones::ZoneError;
+
 /// The wish of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -9,6 +12,15 @@ pub enum Action {
     Fetch,
     /// Replace the bytes by those of the request.
     Write,
+    /// Write the bytes of the request at the end of the zone that begins at the offset.
+    Append,
+    /// Change the state of the zone of these bytes.
+    Zone {
+        /// The order.
+        action: ZoneAction,
+        /// Whether it goes to every zone among the bytes whose state it can change.
+        all: bool,
+    },
     /// Make every change durable whose answer was given before.
     Flush,
     /// Forget the whole pages among the bytes.
@@ -31,7 +43,7 @@ pub struct Request {
     pub bytes: u64,
     /// Whether a change has to be durable before the answer (forced unit access).
     pub fua: bool,
-    /// The bytes of a write, of the length `bytes`; empty for other requests.
+    /// The bytes of a write or an append, of the length `bytes`; empty for other requests.
     pub data: Vec<u8>,
 }
 
@@ -49,6 +61,8 @@ pub struct Extent {
 pub enum Answer {
     /// It is done.
     Done,
+    /// The append is written from this byte on.
+    Place(u64),
     /// The bytes of a read, and the same range in extents.
     Data {
         /// The bytes; holes are zero.
@@ -73,4 +87,6 @@ pub enum Fault {
     Unsupported,
     /// The reply would be too long.
     TooLong,
+    /// A zone refuses it.
+    Zone(ZoneError),
 }

@@ -46,7 +46,7 @@ pub fn inspect(spec: &TargetSpec, options: &OpenOptions) -> Result<Inspected, Ta
                 counts_nand_writes: true,
                 ..Inspected::harmless(spec, identity, limits)
             };
-            (inspected, allowed)
+            (inspected, allowed.and_then(|()| sim::check_zones(name, settings)))
         }
         TargetSpec::File { path, size_bytes, .. } => (
             file::inspect(spec, path, *size_bytes)?,

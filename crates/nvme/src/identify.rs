@@ -349,14 +349,15 @@ pub fn namespace_list_of(numbers: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// The descriptors of a namespace of the NVM command set, which has the number 0: its own number and the command set.
-pub fn descriptors(guid: u128) -> Vec<u8> {
+/// The descriptors of a namespace: its own number and that of its command set.
+pub fn descriptors(guid: u128, command_set: u8) -> Vec<u8> {
     const GUID: u8 = 2;
     const COMMAND_SET: u8 = 4;
     let mut bytes = vec![0; IDENTIFY_BYTES];
     put(&mut bytes, 0, [GUID, 16]);
     put(&mut bytes, 4, guid.to_be_bytes());
     put(&mut bytes, 20, [COMMAND_SET, 1]);
+    put(&mut bytes, 24, [command_set]);
     bytes
 }
 
@@ -370,10 +371,10 @@ pub fn independent_namespace() -> Vec<u8> {
     bytes
 }
 
-/// The combinations of command sets that a controller supports: the NVM command set.
-pub fn command_sets() -> Vec<u8> {
+/// The combinations of command sets that a controller supports: one, of the sets whose bits are set.
+pub fn command_sets(sets: u64) -> Vec<u8> {
     let mut bytes = vec![0; IDENTIFY_BYTES];
-    put(&mut bytes, 0, 1_u64.to_le_bytes());
+    put(&mut bytes, 0, sets.to_le_bytes());
     bytes
 }
 

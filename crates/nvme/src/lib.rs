@@ -3,8 +3,8 @@
 //! Everything here turns bytes into values and back. There is no I/O and no state. A short structure reads as zeros, a
 //! reserved value is kept where it may matter, and nothing panics.
 //!
-//! Sources: NVM Express Base Specification 2.0, NVM Command Set Specification 1.0, NVMe TCP Transport Specification 1.0,
-//! OCP Datacenter NVMe SSD Specification 2.0.
+//! Sources: NVM Express Base Specification 2.0, NVM Command Set Specification 1.0, Zoned Namespace Command Set
+//! Specification 1.1, NVMe TCP Transport Specification 1.0, OCP Datacenter NVMe SSD Specification 2.0.
 
 pub mod bytes;
 pub mod command;
@@ -13,3 +13,4 @@ pub mod identify;
 pub mod log;
 pub mod pdu;
 pub mod status;
+pub mod zns;

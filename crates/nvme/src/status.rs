@@ -53,6 +53,22 @@ impl CommandStatus {
     pub const CONNECT_PARAMETERS: Self = Self::final_of(0x0182);
     /// This host may not connect.
     pub const CONNECT_HOST: Self = Self::final_of(0x0184);
+    /// The blocks lie in two zones, or beyond the capacity of one.
+    pub const ZONE_BOUNDARY: Self = Self::final_of(0x01b8);
+    /// The zone is full.
+    pub const ZONE_FULL: Self = Self::final_of(0x01b9);
+    /// The zone takes no changes.
+    pub const ZONE_READ_ONLY: Self = Self::final_of(0x01ba);
+    /// The zone can no longer be used.
+    pub const ZONE_OFFLINE: Self = Self::final_of(0x01bb);
+    /// The write does not begin at the write pointer.
+    pub const ZONE_INVALID_WRITE: Self = Self::final_of(0x01bc);
+    /// As many zones are open or closed as may be.
+    pub const TOO_MANY_ACTIVE_ZONES: Self = Self::final_of(0x01bd);
+    /// As many zones are open as may be.
+    pub const TOO_MANY_OPEN_ZONES: Self = Self::final_of(0x01be);
+    /// The zone is in no state for the order.
+    pub const ZONE_TRANSITION: Self = Self::final_of(0x01bf);
     /// The blocks could not be written.
     pub const WRITE_FAULT: Self = Self(0x0280);
     /// The blocks could not be read.

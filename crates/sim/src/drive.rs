@@ -77,6 +77,11 @@ impl Drive {
         self.0.zones()
     }
 
+    /// As [`Device::retire_zone`].
+    pub fn retire_zone(&mut self, zone: u32, is_offline: bool) -> bool {
+        self.0.retire_zone(zone, is_offline)
+    }
+
     /// As [`Device::reap`].
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         self.0.reap(min, out);

@@ -55,8 +55,8 @@ impl Faults {
             Action::Flush => return Ok(()),
             Action::Read | Action::Fetch => {}
             _ if self.is_read_only => return Err(Fault::ReadOnly),
-            Action::Trim => return Ok(()),
-            Action::Write | Action::Zero { .. } => {
+            Action::Trim | Action::Zone { .. } => return Ok(()),
+            Action::Write | Action::Append | Action::Zero { .. } => {
                 let whole = blocks_within(shape, &range);
                 let touched = blocks_touched(shape, &range);
                 let partial = (touched.start..whole.start).chain(whole.end..touched.end);

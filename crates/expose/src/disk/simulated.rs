@@ -2,6 +2,8 @@
 
 use base::{Completion, Nanos, Op, TelemetryRow};
 use sim::ftl::NO_PAGE;
+use sim::host::ZoneAction;
+use sim::mechanism::zones::Zones;
 use sim::nand::aging::past::Past;
 use sim::power_loss::{Contents, Recovery, Spare};
 use sim::{Config, Device, Drive};
@@ -113,6 +115,21 @@ impl ExposedDrive {
             Self::Lasting(drive) => drive.submit(&[op]),
             Self::Cuttable(device) => device.submit(&op),
         }
+    }
+
+    /// As [`Device::manage_zone`].
+    pub fn manage_zone(&mut self, tag: u32, action: ZoneAction, zone: u32) {
+        of_either!(self, drive => drive.manage_zone(tag, action, zone));
+    }
+
+    /// As [`Device::zones`].
+    pub fn zones(&self) -> Option<&Zones> {
+        of_either!(self, drive => drive.zones())
+    }
+
+    /// As [`Device::retire_zone`].
+    pub fn retire_zone(&mut self, zone: u32, is_offline: bool) -> bool {
+        of_either!(self, drive => drive.retire_zone(zone, is_offline))
     }
 
     /// As [`Device::reap`].

@@ -8,23 +8,24 @@ use nvme::command::{ALL_NAMESPACES, Command, admin};
 use nvme::identify::{self, IDENTIFY_BYTES, IdentifyController, structure};
 use nvme::log::page;
 use nvme::status::CommandStatus;
+use nvme::zns;
 
 use super::channel::{Channel, CommandReply, CommandResult};
 use super::controller::{Controller, EVENT_REQUESTS_MAX, Event};
 use super::errors::ERRORS_MAX;
 use super::logs::{self, WARNING_READ_ONLY, WARNING_TEMPERATURE};
 use super::subsystem::{
-    CAPSULE_DATA_BYTES, NAMESPACE, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
+    CAPSULE_DATA_BYTES, NAMESPACE, NVM_COMMAND_SET, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
     TRANSFER_PAGES_LOG2, VERSION,
 };
-use super::{erasure, features};
+use super::{erasure, features, zones};
 
 /// Unit of the keep-alive time: a second.
 const KEEP_ALIVE_100MS: u16 = 10;
 /// Compare, Write Uncorrectable, Dataset Management, Write Zeroes, Verify.
 const NVM_COMMANDS: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7;
-/// The NVM command set.
-const NVM: u8 = 0;
+/// The same on a drive with zones: Compare, Write Zeroes, Verify.
+const ZONED_COMMANDS: u16 = 1 | 1 << 3 | 1 << 7;
 
 /// The surroundings of an admin command.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +89,8 @@ impl AdminQueue<'_> {
             structure::CONTROLLER_OF_COMMAND_SET,
             structure::ACTIVE_NAMESPACES_OF_COMMAND_SET,
         ];
-        if with_command_set.contains(&structure) && command_set != NVM {
+        let command_sets = [NVM_COMMAND_SET, self.subsystem.command_set()];
+        if with_command_set.contains(&structure) && !command_sets.contains(&command_set) {
             return Err(CommandStatus::INVALID_FIELD);
         }
         let of_namespace = |data: Vec<u8>| match namespace_id {
@@ -99,19 +101,30 @@ impl AdminQueue<'_> {
             structure::NAMESPACE => of_namespace(self.subsystem.namespace().encode()),
             structure::CONTROLLER => Ok(self.controller().encode().into()),
             structure::ACTIVE_NAMESPACES | structure::ACTIVE_NAMESPACES_OF_COMMAND_SET => {
+                let is_listed = structure == structure::ACTIVE_NAMESPACES
+                    || command_set == self.subsystem.command_set();
                 match namespace_id {
-                    0 => Ok(identify::namespace_list_of(&[NAMESPACE]).into()),
+                    0 if is_listed => Ok(identify::namespace_list_of(&[NAMESPACE]).into()),
                     0xffff_fffe.. => Err(CommandStatus::INVALID_NAMESPACE),
                     _ => Ok(identify::namespace_list_of(&[]).into()),
                 }
             }
             structure::DESCRIPTORS => {
-                of_namespace(identify::descriptors(self.subsystem.names.guid))
+                let Subsystem { names, .. } = &**self.subsystem;
+                of_namespace(identify::descriptors(names.guid, self.subsystem.command_set()))
             }
-            structure::NAMESPACE_OF_COMMAND_SET => of_namespace(vec![0; IDENTIFY_BYTES]),
+            structure::NAMESPACE_OF_COMMAND_SET => match self.subsystem.zones() {
+                Some(plan) if command_set == zns::COMMAND_SET => {
+                    of_namespace(zones::namespace(plan).encode())
+                }
+                _ => of_namespace(vec![0; IDENTIFY_BYTES]),
+            },
             structure::CONTROLLER_OF_COMMAND_SET => Ok(vec![0; IDENTIFY_BYTES].into()),
             structure::INDEPENDENT_NAMESPACE => of_namespace(identify::independent_namespace()),
-            structure::COMMAND_SETS => Ok(identify::command_sets().into()),
+            structure::COMMAND_SETS => {
+                Ok(identify::command_sets(1 << NVM_COMMAND_SET | 1 << self.subsystem.command_set())
+                    .into())
+            }
             _ => Err(CommandStatus::INVALID_FIELD),
         }
     }
@@ -157,7 +170,7 @@ impl AdminQueue<'_> {
             volatile_write_cache: true,
             events: Event::NAMESPACE_CHANGED.mask,
             namespaces: NAMESPACE,
-            nvm_commands: NVM_COMMANDS,
+            nvm_commands: if subsystem.zones().is_some() { ZONED_COMMANDS } else { NVM_COMMANDS },
             ..common
         }
     }

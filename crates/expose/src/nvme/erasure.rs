@@ -1,10 +1,12 @@
-//! Format NVM and Sanitize: every page becomes empty, in the time that the drive takes to deallocate it.
+//! Format NVM and Sanitize: every page becomes empty, in the time that the drive takes to deallocate it, or to reset its
+//! zones.
 
 use std::sync::Arc;
 
 use nvme::command::{ALL_NAMESPACES, Command};
 use nvme::log::SanitizeState;
 use nvme::status::CommandStatus;
+use sim::host::ZoneAction;
 
 use super::channel::{CommandReply, CommandResult};
 use super::io::status_of;
@@ -28,7 +30,9 @@ pub(super) fn format(
     }
     let lba_format = dword & 0xf | (dword >> 12 & 0b11) << 4;
     let has_metadata_or_protection = dword >> 4 & 0b1_1111 != 0;
-    let block_bytes = BLOCK_BYTES.get(lba_format as usize).filter(|_| !has_metadata_or_protection);
+    let block_bytes = BLOCK_BYTES
+        .get(lba_format as usize)
+        .filter(|bytes| !has_metadata_or_protection && subsystem.block_sizes().contains(bytes));
     let block_bytes = *block_bytes.ok_or(CommandStatus::INVALID_FORMAT)?;
     if !ERASES.contains(&(dword >> 9 & 0b111)) {
         return Err(CommandStatus::INVALID_FIELD);
@@ -75,6 +79,10 @@ pub(super) fn sanitize(subsystem: &Arc<Subsystem>, command: &Command) -> Command
 
 fn erase(subsystem: &Subsystem, end: impl FnOnce(Result<Answer, Fault>) + Send + 'static) {
     let bytes = subsystem.capacity_bytes();
-    let request = Request { action: Action::Trim, offset: 0, bytes, fua: false, data: Vec::new() };
+    let action = match subsystem.zones() {
+        Some(_) => Action::Zone { action: ZoneAction::Reset, all: true },
+        None => Action::Trim,
+    };
+    let request = Request { action, offset: 0, bytes, fua: false, data: Vec::new() };
     subsystem.shared.send(request, Box::new(end));
 }

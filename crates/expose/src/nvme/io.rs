@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use nvme::command::{ALL_NAMESPACES, Command, DatasetRange, RANGE_BYTES, nvm};
 use nvme::log::SanitizeState;
 use nvme::status::CommandStatus;
+use nvme::zns::opcode;
 
 use super::channel::{Channel, CommandReply, CommandResult};
 use super::controller::Controller;
-use super::features;
 use super::subsystem::{NAMESPACE, Subsystem, TRANSFER_BYTES_MAX};
+use super::{features, zones};
 use crate::request::{Action, Answer, Fault, Request};
 use crate::shared::{Reply, locked};
 
@@ -37,8 +38,14 @@ struct Plan {
 /// A status: they are not those of its blocks, or too many.
 pub fn check_data(command: &Command, subsystem: &Subsystem) -> Result<(), CommandStatus> {
     let expected = match command.opcode {
-        nvm::WRITE | nvm::COMPARE => blocks(command) * u64::from(subsystem.block_bytes()),
+        opcode if !zones::permit(subsystem.zones(), opcode) => {
+            return Err(CommandStatus::INVALID_OPCODE);
+        }
+        nvm::WRITE | nvm::COMPARE | opcode::APPEND => {
+            blocks(command) * u64::from(subsystem.block_bytes())
+        }
         nvm::DATASET_MANAGEMENT => ranges(command) * RANGE_BYTES as u64,
+        opcode::MANAGEMENT_SEND => 0,
         _ => return Err(CommandStatus::INVALID_OPCODE),
     };
     if expected > TRANSFER_BYTES_MAX {
@@ -71,6 +78,15 @@ pub fn take(
     command: &Command,
     data: Vec<u8>,
 ) -> std::io::Result<Vec<(Request, Reply)>> {
+    if let Some(plan) = subsystem.zones()
+        && command.opcode == opcode::MANAGEMENT_RECEIVE
+        && command.namespace_id == NAMESPACE
+    {
+        let bytes = u64::from(command.data.bytes).min(TRANSFER_BYTES_MAX);
+        channel.reserve(bytes)?;
+        channel.complete(command, bytes, zones::report(subsystem, plan, command));
+        return Ok(Vec::new());
+    }
     let Plan { requests, expected } = match plan(subsystem, controller, command, data) {
         Ok(plan) if !plan.requests.is_empty() => plan,
         other => {
@@ -93,6 +109,7 @@ pub fn take(
         Ok([request]) => request,
         Err(requests) => return Ok(together(requests, end)),
     };
+    let block_bytes = u64::from(subsystem.block_bytes());
     let reply = move |result: Result<Answer, Fault>| {
         let result = result.map_err(|fault| status_of(fault, is_change));
         end(result.and_then(|answer| match (answer, expected) {
@@ -100,6 +117,7 @@ pub fn take(
                 Err(CommandStatus::COMPARE_FAILURE)
             }
             (Answer::Data { bytes, .. }, None) => Ok(bytes.into()),
+            (Answer::Place(offset), _) => Ok((offset / block_bytes).into()),
             _ => Ok(CommandReply::default()),
         }));
     };
@@ -144,12 +162,16 @@ fn plan(
     if subsystem.sanitize_log().state == SanitizeState::InProgress {
         return Err(CommandStatus::SANITIZING);
     }
+    if !zones::permit(subsystem.zones(), command.opcode) {
+        return Err(CommandStatus::INVALID_OPCODE);
+    }
     let block_bytes = u64::from(subsystem.block_bytes());
     let capacity_bytes = subsystem.capacity_bytes();
     let one = |action, fua, data, expected| {
         let (offset, bytes) =
             place(command.u64_in(0), blocks(command), block_bytes, capacity_bytes)?;
-        let carries_data = expected || matches!(action, Action::Read | Action::Write);
+        let carries_data =
+            expected || matches!(action, Action::Read | Action::Write | Action::Append);
         if carries_data && bytes > TRANSFER_BYTES_MAX || command.dwords[2] & PROTECTION != 0 {
             return Err(CommandStatus::INVALID_FIELD);
         }
@@ -191,6 +213,15 @@ fn plan(
             } else {
                 Err(CommandStatus::WRITE_PROTECTED)
             }
+        }
+        opcode::APPEND => {
+            subsystem.zones().map_or(Ok(()), |plan| zones::check_append(command, plan))?;
+            one(Action::Append, is_durable, data, false)
+        }
+        opcode::MANAGEMENT_SEND => {
+            let plan = subsystem.zones().ok_or(CommandStatus::INVALID_OPCODE)?;
+            let request = zones::order(subsystem, plan, command)?;
+            Ok(Plan { requests: request.into_iter().collect(), expected: None })
         }
         nvm::DATASET_MANAGEMENT => dataset(command, &data, block_bytes, capacity_bytes),
         _ => Err(CommandStatus::INVALID_OPCODE),
@@ -245,6 +276,7 @@ pub(super) fn status_of(fault: Fault, is_change: bool) -> CommandStatus {
         Fault::Io => CommandStatus::READ_ERROR,
         Fault::ReadOnly => CommandStatus::WRITE_PROTECTED,
         Fault::NoSpace => CommandStatus::CAPACITY,
+        Fault::Zone(reason) => zones::status_of(reason),
         Fault::Invalid | Fault::Unsupported | Fault::TooLong => CommandStatus::INVALID_FIELD,
     }
 }

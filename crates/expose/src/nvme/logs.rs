@@ -6,11 +6,13 @@ use nvme::fabrics::{DiscoveryEntry, discovery_log};
 use nvme::identify::namespace_list_of;
 use nvme::log::effect::{DATA, EXCLUSIVE, NAMESPACE as CAPABILITIES, SUPPORTED};
 use nvme::log::{self, SmartLog, page};
+use nvme::zns::opcode;
 use sim::PAGE_BYTES;
 
 use super::controller::Controller;
 use super::features::temperature_threshold;
 use super::subsystem::{NAMESPACE, Subsystem};
+use super::zones;
 use crate::shared::locked;
 
 /// Pages of an I/O controller.
@@ -44,7 +46,7 @@ pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<
             let has_changed = std::mem::take(&mut controller.state().namespace_changed);
             namespace_list_of(if has_changed { &[NAMESPACE] } else { &[] })
         }
-        page::EFFECTS => effects(),
+        page::EFFECTS => effects(subsystem),
         page::SANITIZE => subsystem.sanitize_log().encode().to_vec(),
         page::OCP => ocp(subsystem),
         _ => return None,
@@ -97,7 +99,8 @@ fn ocp(subsystem: &Subsystem) -> Vec<u8> {
     log::ocp(totals.telemetry.programmed_pages * PAGE_BYTES, free_percent as u8).to_vec()
 }
 
-fn effects() -> Vec<u8> {
+/// Of all command sets together.
+fn effects(subsystem: &Subsystem) -> Vec<u8> {
     let admin = [
         admin::GET_LOG_PAGE,
         admin::IDENTIFY,
@@ -120,7 +123,12 @@ fn effects() -> Vec<u8> {
         (nvm::WRITE_ZEROES, SUPPORTED | DATA),
         (nvm::DATASET_MANAGEMENT, SUPPORTED | DATA),
         (nvm::VERIFY, SUPPORTED),
+        (opcode::APPEND, SUPPORTED | DATA),
+        (opcode::MANAGEMENT_SEND, SUPPORTED | DATA),
+        (opcode::MANAGEMENT_RECEIVE, SUPPORTED),
     ];
+    let io: Vec<_> =
+        io.into_iter().filter(|&(opcode, _)| zones::permit(subsystem.zones(), opcode)).collect();
     let plain = admin.iter().map(|&opcode| (opcode, SUPPORTED));
     log::effects(&plain.chain(erasing).collect::<Vec<_>>(), &io)
 }

@@ -8,6 +8,8 @@ use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
 use nvme::identify::{IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
 use nvme::log::{SanitizeLog, SanitizeState};
 use nvme::status::CommandStatus;
+use nvme::zns;
+use sim::mechanism::zones::ZonesPlan;
 
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
@@ -28,6 +30,8 @@ pub const TRANSFER_PAGES_LOG2: u8 = 8;
 pub const TRANSFER_BYTES_MAX: u64 = 4096 << TRANSFER_PAGES_LOG2;
 /// Most controllers at a time.
 const CONTROLLERS_MAX: usize = 64;
+/// Number of the NVM command set (CSI).
+pub const NVM_COMMAND_SET: u8 = 0;
 /// Sizes of a logical block that the namespace may have.
 pub const BLOCK_BYTES: [u32; 2] = [512, 4096];
 
@@ -91,6 +95,7 @@ pub struct Subsystem {
     /// The disk behind the namespace.
     pub shared: Arc<SharedDisk>,
     shape: Shape,
+    zones: Option<ZonesPlan>,
     pub names: Names,
     /// Most queues of a controller beside the admin queue.
     pub io_queues_max: u16,
@@ -111,13 +116,15 @@ impl Subsystem {
         hosts: Vec<String>,
         io_queues_max: u16,
     ) -> Self {
-        let shape = shared.with(|disk| *disk.shape());
+        let (shape, zones) =
+            shared.with(|disk| (*disk.shape(), disk.drive().config().options.zones));
         let (errors, controllers) = Default::default();
         let sanitize = Mutex::new(SanitizeLog { progress: u16::MAX, state: SanitizeState::Never });
         let block_bytes = Mutex::new(shape.block_bytes as u32);
         Self {
             shared,
             shape,
+            zones,
             names,
             io_queues_max,
             hosts,
@@ -156,12 +163,27 @@ impl Subsystem {
 
     /// Whether the drive can be emptied at once.
     pub fn can_erase(&self) -> bool {
-        self.shape.deallocates
+        self.shape.deallocates || self.zones.is_some()
     }
 
     /// Bytes of the namespace.
     pub fn capacity_bytes(&self) -> u64 {
         self.shape.capacity_bytes
+    }
+
+    /// The zones of the namespace, or `None` if it has none.
+    pub fn zones(&self) -> Option<&ZonesPlan> {
+        self.zones.as_ref()
+    }
+
+    /// Number of its command set.
+    pub fn command_set(&self) -> u8 {
+        if self.zones.is_some() { zns::COMMAND_SET } else { NVM_COMMAND_SET }
+    }
+
+    /// Sizes of a logical block that it may have: a zone is written in whole pages.
+    pub fn block_sizes(&self) -> &'static [u32] {
+        if self.zones.is_some() { &BLOCK_BYTES[1..] } else { &BLOCK_BYTES }
     }
 
     /// Its namespace.
@@ -172,7 +194,9 @@ impl Subsystem {
         let blocks = shape.capacity_bytes / block_bytes;
         IdentifyNamespace {
             size_blocks: blocks,
-            capacity_blocks: blocks,
+            capacity_blocks: self
+                .zones
+                .map_or(blocks, |zones| u64::from(zones.zones) * zones.capacity_pages),
             used_blocks: (used_pages * shape.page_bytes / block_bytes).min(blocks),
             format: NamespaceFormat {
                 lba_format: lba_format.unwrap_or(0) as u8,
@@ -181,7 +205,7 @@ impl Subsystem {
             lba_formats: BLOCK_BYTES
                 .map(|bytes| LbaFormat { block_bytes: Some(bytes), metadata_bytes: 0 })
                 .to_vec(),
-            thin: true,
+            thin: self.zones.is_none(),
             deallocates_to_zeros: shape.deallocates,
             unit_blocks: (shape.page_bytes / block_bytes).max(1) as u16,
             guid: self.names.guid,

@@ -7,6 +7,7 @@ mod hostile;
 mod nvme;
 mod nvme_host;
 mod nvme_hostile;
+mod nvme_zones;
 mod oracle;
 mod power_cuts;
 mod state_file;

@@ -168,14 +168,29 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config
         .map_err(|error| usage(&error))?;
     let mut config = model.resolve(scale).map_err(|error| usage(&error))?;
     config.seed = seed;
-    if config.options.zones.is_some() {
-        let rule = "has zones, which are written in order; commands of ssdlab write drives without";
-        return Err(TargetError::Usage(format!("the drive model `{}` {rule}", shortened(name))));
-    }
     let host = host.or_else(|| model.host.as_ref().map(|host| host.value.clone()));
     let host = host_profile(host.as_deref().unwrap_or(NO_HOST))?;
     let config = config.behind(host.as_ref().map(HostProfile::system));
     Ok((Description { model, host, scale }, config))
+}
+
+/// Refuses a drive with zones: tests write at any place.
+///
+/// # Errors
+/// [`TargetError::Usage`], and as [`SimTarget::open`].
+pub fn check_zones(name: &str, keys: &[(String, String)]) -> Result<(), TargetError> {
+    without_zones(name, &configure(name, keys)?)
+}
+
+fn without_zones(name: &str, config: &Config) -> Result<(), TargetError> {
+    if config.options.zones.is_none() {
+        return Ok(());
+    }
+    Err(TargetError::Usage(format!(
+        "the drive model `{}` has zones, which are written in order; `ssdlab sim expose --nvme` serves it, and tests write \
+         drives without",
+        shortened(name)
+    )))
 }
 
 /// The resolved model, for uses of a simulated drive other than commands.
@@ -321,6 +336,7 @@ impl SimTarget {
     /// [`TargetError::Unsupported`] if its maps do not fit into the memory.
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, TargetError> {
         let (description, config) = resolve(name, keys)?;
+        without_zones(name, &config)?;
         memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&description.model, keys);
         let drive = Drive::new(config.clone());

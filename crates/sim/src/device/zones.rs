@@ -20,11 +20,9 @@ impl<P: Probe> Device<P> {
     /// tells whether it was accepted.
     pub fn append(&mut self, op: &Op) -> u64 {
         let page_bits = self.page_bits();
-        let place = self.zones().map_or(op.offset, |zones| {
-            let zone = zones.zone_of(op.offset >> page_bits);
-            let written_pages = zones.all().get(zone as usize).map_or(0, |zone| zone.written_pages);
-            (zone * zones.plan().size_pages + written_pages) << page_bits
-        });
+        let place = self
+            .zones()
+            .map_or(op.offset, |zones| zones.append_place(op.offset >> page_bits) << page_bits);
         self.submit(&Op { offset: place, ..*op });
         place
     }

@@ -49,6 +49,13 @@ pub struct ZonesPlan {
     pub active_max: u32,
 }
 
+impl ZonesPlan {
+    /// Pages of the LBA space, with those that no zone can hold.
+    pub fn lba_pages(&self) -> u64 {
+        u64::from(self.zones) * self.size_pages
+    }
+}
+
 impl ZonesSection {
     /// Pages that a zone can hold, of a drive of which the scale keeps a share.
     pub(crate) fn capacity_pages(&self, geometry: &Geometry, kept: base::Ratio) -> u64 {
@@ -200,6 +207,24 @@ pub enum ZoneError {
 }
 
 impl ZoneError {
+    const ALL: [Self; 10] = [
+        Self::OutOfRange,
+        Self::Boundary,
+        Self::InvalidWrite,
+        Self::Full,
+        Self::ReadOnly,
+        Self::Offline,
+        Self::TooManyOpen,
+        Self::TooManyActive,
+        Self::InvalidTransition,
+        Self::Unsupported,
+    ];
+
+    /// The reason behind an errno, or `None` if no zone gives it.
+    pub fn of(errno: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.errno() == errno)
+    }
+
     /// The errno of a command that was refused, a different one for each reason; as Linux has it where it has one.
     pub fn errno(self) -> i32 {
         match self {
@@ -295,6 +320,29 @@ impl Zones {
     /// Number of open and closed zones.
     pub fn active(&self) -> u32 {
         self.zones.iter().filter(|zone| zone.state.is_active()).count() as u32
+    }
+
+    /// The zones that an order to all is about: those whose state it can change.
+    pub fn concerned(&self, action: ZoneAction) -> impl Iterator<Item = u32> {
+        let is_concerned = move |state: ZoneState| match action {
+            ZoneAction::Open => state == ZoneState::Closed,
+            ZoneAction::Close => state.is_open(),
+            ZoneAction::Finish => state.is_active(),
+            ZoneAction::Reset => state.is_active() || state == ZoneState::Full,
+        };
+        (0..)
+            .zip(&self.zones)
+            .filter(move |(_, zone)| is_concerned(zone.state))
+            .map(|(number, _)| number)
+    }
+
+    /// The page of the LBA space at which an append to the zone of this page is written: its write pointer, or its
+    /// begin if it takes no more.
+    pub fn append_place(&self, page: u64) -> u64 {
+        let number = self.zone_of(page);
+        let is_writable = |zone: &&Zone| zone.state != ZoneState::Full;
+        let zone = self.zones.get(number as usize).filter(is_writable);
+        number * self.plan.size_pages + zone.map_or(0, |zone| zone.written_pages)
     }
 
     /// The zone of a page of the LBA space, which need not exist.

@@ -5,7 +5,7 @@ use sim::{Device, Model};
 
 use crate::common::op;
 
-const MODEL: &str = include_str!("../fixtures/zn540.toml");
+const MODEL: &str = include_str!("../../drives/wd-ultrastar-dc-zn540-1000gb.toml");
 const WRITES: u32 = 128;
 const APPEND_PAGES: u64 = 256;
 

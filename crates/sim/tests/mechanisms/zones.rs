@@ -132,6 +132,20 @@ fn appends_in_flight_learn_places_side_by_side() {
     assert_eq!(zone(&device, 7), (ZoneState::ImplicitlyOpen, 96));
 }
 
+/// Also where a zone ends at the begin of the next one.
+#[test]
+fn an_append_to_a_full_zone_is_refused() {
+    for capacity_bytes in ["2_048_000", "2_097_152"] {
+        let mut keys = ZONES;
+        keys[0].1 = capacity_bytes;
+        let mut device = small(&keys);
+        manage(&mut device, ZoneAction::Finish, 7);
+        device.append(&op(OpKind::Write, 7 * SIZE, 3, 0));
+        assert_eq!(ended(&mut device).status, refused(ZoneError::Full));
+        assert_eq!(zone(&device, 8), (ZoneState::Empty, 0));
+    }
+}
+
 /// Whole zones, rewritten again and again in random order: all that is programmed is what the host has written. A zone
 /// of 500 pages ends within a program unit; one of 512 does not.
 #[test]

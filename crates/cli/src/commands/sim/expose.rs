@@ -133,12 +133,23 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     } else {
         (sim::configure(name, settings)?, Vec::new())
     };
+    let has_zones = config.options.zones.is_some();
+    if has_zones && (args.nbd.is_some() || args.fuse.is_some()) {
+        let message = format!(
+            "{spec} has zones, which NBD and FUSE do not know; expose it with --nvme alone"
+        );
+        return Err(TargetError::Usage(message).into());
+    }
     let settings = [settings, &assumed].concat();
     let account_bytes = expose::disk::simulated::account_bytes(&config);
     let maps_bytes = sim::memory_bytes(name, &settings)? + account_bytes;
     let (contents, claim) = contents::open(args, &spec, Shape::of(&config), maps_bytes)?;
     let (identity, _) = sim::describe(&args.target, name, &settings)?;
     let is_loaded = contents.pages() > 0 && args.state.as_ref().is_none_or(|path| !path.exists());
+    if has_zones && is_loaded {
+        let message = "a drive with zones takes a contents file with data only with the --state that belongs to it";
+        return Err(TargetError::Usage(message.to_owned()).into());
+    }
     let mut disk = state::disk(args.state.as_deref(), config, contents)?;
     let mut record = record(args, &identity, &mut disk)?;
     let shared = Arc::new(SharedDisk::new(disk, args.clock));

@@ -154,13 +154,8 @@ fn a_part_of_a_drive_does_not_carry_the_name_of_the_whole() {
 
 #[test]
 fn a_drive_with_zones_is_refused_by_its_name() {
-    let keys = [
-        ("interface.logical_block_bytes", "4096"),
-        ("zones.open_max", "3"),
-        ("zones.active_max", "4"),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let name = "wd-ultrastar-dc-sn640-960gb";
-    let error = describe("sim:", name, &keys).unwrap_err().to_string();
+    let name = "wd-ultrastar-dc-zn540-1000gb";
+    let keys = [("scale".to_owned(), "1/64".to_owned())];
+    let error = SimTarget::open("sim:", name, &keys).unwrap_err().to_string();
     assert!(error.contains(name) && error.contains("has zones"), "{error}");
 }
