@@ -382,6 +382,7 @@ impl Nand {
         if state.host_reads.is_empty()
             || !self.read_rank.may_suspend(job)
             || side.suspensions >= limits.per_operation_max
+            || state.others.len() > limits.waiting_max as usize
             || cut_ns + limits.suspend_ns >= end_ns
         {
             return;

@@ -7,6 +7,7 @@
 //! the host stream may take an erased superblock). A policy sees only [`Level`] for the first, and
 //! for the others, which are asked far more often, the number of erased superblocks.
 
+mod background;
 pub mod own;
 mod proportional;
 mod quantum;
@@ -37,6 +38,8 @@ pub struct Level {
 pub enum PacingKind {
     /// Collect only when nearly out of erased superblocks; the host waits.
     Watermark,
+    /// Collect beside the host up to a share; where that is not enough, the host waits.
+    Background,
     /// Collect a little for every host write, more as free space shrinks.
     Proportional,
     /// Collect for every host write the cost of the current victim.
@@ -50,6 +53,7 @@ impl PacingKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Watermark => "watermark",
+            Self::Background => "background",
             Self::Proportional => "proportional",
             Self::Token => "token",
             Self::Rate => "rate",
@@ -62,7 +66,7 @@ impl PacingKind {
         let (low, high) = (u64::from(free_low), u64::from(free_high));
         let (numerator, denominator) = match self {
             // From `free_high` down to `free_low`, and half of both open superblocks.
-            Self::Watermark => (low + high + 2, 2),
+            Self::Watermark | Self::Background => (low + high + 2, 2),
             Self::Proportional => proportional::steady_superblocks(low, high),
             Self::Token => (low + high, 2),
             Self::Rate => (rate::steady_half_superblocks(high), 2),
@@ -78,10 +82,18 @@ struct Limits {
     free_high: u32,
 }
 
+impl Limits {
+    /// A stop from the lower level to the next one.
+    fn above_low(self) -> Self {
+        Self { free_high: self.free_low + 1, ..self }
+    }
+}
+
 /// The state of a policy.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum Policy {
     Watermark { is_collecting: bool },
+    Background { is_collecting: bool },
     Proportional,
     Token { rest: u64 },
     Rate,
@@ -99,6 +111,7 @@ impl Pacing {
     pub fn new(kind: PacingKind, free_low: u32, free_high: u32) -> Self {
         let policy = match kind {
             PacingKind::Watermark => Policy::Watermark { is_collecting: false },
+            PacingKind::Background => Policy::Background { is_collecting: false },
             PacingKind::Proportional => Policy::Proportional,
             PacingKind::Token => Policy::Token { rest: 0 },
             PacingKind::Rate => Policy::Rate,
@@ -111,6 +124,7 @@ impl Pacing {
     pub fn owed_pages(&mut self, level: Level, host_pages: u32) -> u64 {
         match &mut self.policy {
             Policy::Watermark { .. } | Policy::Rate => 0,
+            Policy::Background { .. } => background::owed_pages(self.limits, level, host_pages),
             Policy::Proportional => proportional::owed_pages(self.limits, level, host_pages),
             Policy::Token { rest } => token::owed_pages(rest, self.limits, level, host_pages),
         }
@@ -123,6 +137,9 @@ impl Pacing {
             Policy::Watermark { is_collecting } => {
                 watermark::must_collect(is_collecting, self.limits, free_superblocks)
             }
+            Policy::Background { is_collecting } => {
+                watermark::must_collect(is_collecting, self.limits.above_low(), free_superblocks)
+            }
             Policy::Proportional | Policy::Token { .. } => free_superblocks <= self.limits.free_low,
             Policy::Rate => free_superblocks < self.limits.free_high,
         }
@@ -134,6 +151,9 @@ impl Pacing {
         match &mut self.policy {
             Policy::Watermark { is_collecting } => {
                 watermark::host_may_open(is_collecting, self.limits, free_superblocks)
+            }
+            Policy::Background { is_collecting } => {
+                watermark::host_may_open(is_collecting, self.limits.above_low(), free_superblocks)
             }
             _ => free_superblocks > self.limits.free_low,
         }

@@ -45,8 +45,9 @@ section! {
     }
 }
 
-/// The mode needs at least one in this number of LBAs (assumed).
-const ROOM_SHARE_MIN: u64 = 16;
+/// The mode needs at least one in this number of LBAs (assumed: a fill slows down once, so that what a reorganisation
+/// leaves is too little for another).
+const ROOM_SHARE_MIN: u64 = 8;
 
 /// The mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

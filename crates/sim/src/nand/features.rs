@@ -79,4 +79,6 @@ pub struct SuspendLimits {
     pub resume_ns: u64,
     /// Most batches of reads during one operation.
     pub per_operation_max: u32,
+    /// Most operations that may wait behind one that is suspended.
+    pub waiting_max: u32,
 }

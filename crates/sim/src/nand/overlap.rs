@@ -8,7 +8,8 @@
 //! that writes cannot starve. A die stops between two pulses of a program, and firmware asks it when it comes round to
 //! that: the time spreads (`tail_ns`). Firmware that expects more reads holds the die for a while (`hold_ns`), which
 //! costs the writes beside them: 6,000 reads a second take a quarter of the writes of a Micron 7450 (SSD-iq), 0.7 ms of
-//! a die for each read. Simplifications: only the array's work can be suspended, not the
+//! a die for each read. Some firmware no longer suspends on a die that random writes keep busy, or they would starve
+//! (US patent 12,131,064, Intel 2021): `waiting_max` counts the operations that wait there. Simplifications: only the array's work can be suspended, not the
 //! transfer before it; the work done until then is not lost; reads of garbage collection wait. Where reads of the host
 //! take their turn (`gc.host_reads`), collection is not suspended.
 //!

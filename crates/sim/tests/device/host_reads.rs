@@ -66,6 +66,7 @@ fn reads_in_turn_suspend_the_programs_of_the_host_and_no_cleaning() {
         hold_ns: 0,
         resume_ns: 30_000,
         per_operation_max: 3,
+        waiting_max: u32::MAX,
     };
     let end_of_read = |rank, op| {
         let ends = ends(rank, Some(limits), &[op, read(1)]);

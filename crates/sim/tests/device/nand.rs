@@ -334,6 +334,23 @@ fn a_host_read_goes_before_the_programs_that_wait_for_its_die() {
     }
 }
 
+/// Of three programs on a die two wait behind the one that a read could suspend.
+#[test]
+fn a_die_with_too_many_writes_waiting_suspends_no_more() {
+    let one_die =
+        [("nand.channels", "1"), ("nand.dies_per_channel", "1"), ("nand.blocks_per_plane", "2240")];
+    for (waiting_max, wait_ns) in [("1", PROGRAM), ("2", 20_000)] {
+        let limit = [("nand.suspend.waiting_max", waiting_max)];
+        let mut device = small(&[&one_die[..], &SUSPEND, &limit].concat());
+        alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+        device.run_until(secs(1));
+        alone(&mut device, &op(OpKind::Write, 4, 12, 0));
+        let latency = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+        let served_ns = READ + CHANNEL_PAGE + LINK_PAGE;
+        assert_eq!(latency, 4 * CHANNEL_PAGE + wait_ns + served_ns, "{waiting_max}");
+    }
+}
+
 /// Only the array's work can be suspended: a read that comes while the data of the program crosses
 /// the channel, or during the resumption of the program, waits for the end of that first.
 #[test]

@@ -6,6 +6,7 @@ use sim::Device;
 
 use crate::common::{
     built_in, closed_loop, fill, op, random_writes, small, spread, waf_fifo, waf_greedy,
+    watched_loop,
 };
 
 fn logical_pages(device: &Device) -> u64 {
@@ -96,14 +97,40 @@ fn every_pacing_moves_the_same_pages_and_they_differ_in_evenness() {
         (waf(&rows), spread(&iops))
     };
     let (lazy_waf, lazy_cv) = run("watermark", "4");
+    let (beside_waf, beside_cv) = run("background", "4");
     let (eager_waf, eager_cv) = run("proportional", "8");
     let (token_waf, token_cv) = run("token", "8");
     println!("lazy WAF {lazy_waf:.3} cv {lazy_cv:.3}; eager WAF {eager_waf:.3} cv {eager_cv:.3}");
     println!("token WAF {token_waf:.3} cv {token_cv:.3}");
+    println!("background WAF {beside_waf:.3} cv {beside_cv:.3}");
+    assert!((lazy_waf / beside_waf - 1.0).abs() < 0.03 && lazy_cv > beside_cv);
     for (waf, cv) in [(eager_waf, eager_cv), (token_waf, token_cv)] {
         assert!((lazy_waf / waf - 1.0).abs() < 0.03);
         assert!(lazy_cv > 5.0 * cv);
     }
+}
+
+/// The share of the background suffices with 25% of spare, where no write waits for two erases of 5 ms; with the 7% that
+/// the drive has, the host waits for the moves of a superblock.
+#[test]
+fn collection_in_the_background_stops_the_host_only_where_spare_is_small() {
+    let longest_gap_ns = |capacity_gb| {
+        let mut device = built_in("samsung-840-pro-256gb", "1/64", &[("capacity_gb", capacity_gb)]);
+        let pages = logical_pages(&device);
+        let mut rng = Rng::new(1);
+        fill(&mut device, pages);
+        random_writes(&mut device, pages, 2 * pages, &mut rng);
+        let (mut last_ns, mut longest_ns) = (device.now().0, 0);
+        let next = |tag| op(OpKind::Write, rng.below(pages), 1, tag);
+        watched_loop(&mut device, 32, pages, next, |_, end| {
+            longest_ns = longest_ns.max(end.done.0 - last_ns);
+            last_ns = end.done.0;
+        });
+        longest_ns
+    };
+    let [roomy_ns, tight_ns] = ["206", "256"].map(longest_gap_ns);
+    println!("longest gap {roomy_ns} ns with 25% of spare, {tight_ns} ns with 7%");
+    assert!(roomy_ns < 10_000_000 && tight_ns > 2 * roomy_ns);
 }
 
 #[test]

@@ -54,6 +54,18 @@ fn the_token_has_the_price_of_the_victim_in_hand() {
     }
 }
 
+/// Four pages per page below `free_high`, none above; at `free_low` the host stops until one superblock more is erased.
+#[test]
+fn the_background_has_its_share_and_then_stops_the_host_for_one_superblock() {
+    let high = u64::from(FREE_HIGH * SUPERBLOCK_PAGES);
+    let at = |writable| owed(PacingKind::Background, level(writable, 0), 1);
+    assert_eq!([at(high), at(high - 1), at(0)], [0, 16, 16]);
+    let mut policy = policy(PacingKind::Background);
+    assert!(policy.host_may_open(FREE_LOW + 1) && !policy.must_collect(FREE_LOW));
+    assert!(!policy.host_may_open(FREE_LOW) && policy.must_collect(FREE_LOW));
+    assert!(!policy.must_collect(FREE_LOW + 1) && policy.host_may_open(FREE_LOW + 1));
+}
+
 /// Policies with continuous payment stop the host at `free_low` and collect there without a debt; the rate collects
 /// without one up to `free_high`.
 #[test]

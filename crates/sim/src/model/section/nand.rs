@@ -116,6 +116,8 @@ section! {
         pub resume_ns: Sourced<u64> [0, HOUR_NS],
         /// Most batches of reads during one operation.
         pub per_operation_max: Sourced<u32> [1, 1 << 16],
+        /// Most programs, erases and moves that wait on a die that suspends; absent: any number.
+        pub waiting_max: Option<Sourced<u32>> [0, 1 << 16],
     }
 }
 
@@ -140,6 +142,7 @@ impl SuspendModel {
             hold_ns: time_ns(&self.hold_ns),
             resume_ns: self.resume_ns.value,
             per_operation_max: self.per_operation_max.value,
+            waiting_max: self.waiting_max.as_ref().map_or(u32::MAX, |most| most.value),
         }
     }
 }

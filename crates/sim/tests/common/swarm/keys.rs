@@ -27,7 +27,7 @@ pub(super) const REQUIRED: &[Choice] = &[
     ("buffer.power_loss_protected", &["true", "false", "false"]),
     ("gc.policy", &["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"]),
     ("gc.candidates", &["1", "4", "1000"]),
-    ("gc.pacing", &["watermark", "proportional", "token"]),
+    ("gc.pacing", &["watermark", "background", "proportional", "token"]),
     ("gc.free_low", &["2", "3"]),
     // Beyond gc.free_low.
     ("gc.free_high", &["1", "2", "3", "6"]),
@@ -284,6 +284,7 @@ pub(super) const LATER: &[(&[&str], &[Choice])] = &[
         &[
             ("nand.suspend.tail_ns?", &["1", "40_000"]),
             ("nand.suspend.hold_ns?", &["1", "500_000"]),
+            ("nand.suspend.waiting_max?", &["0", "2"]),
         ],
     ),
     (&["gc.quantum_bytes"], &[("gc.burst_waiting_writes?", &["1", "4", "100"])]),
