@@ -201,19 +201,7 @@ fn plan(
             let keeps_pages = command.dwords[2] & DEALLOCATES == 0;
             one(Action::Zero { keeps_pages }, is_durable, Vec::new(), false)
         }
-        nvm::WRITE_UNCORRECTABLE => {
-            let (offset, bytes) =
-                place(command.u64_in(0), blocks(command), block_bytes, capacity_bytes)?;
-            let is_possible = subsystem.shared.with(|disk| {
-                let shape = *disk.shape();
-                !disk.faults.is_read_only && disk.faults.spoil(&shape, &(offset..offset + bytes))
-            });
-            if is_possible {
-                Ok(Plan { requests: Vec::new(), expected: None })
-            } else {
-                Err(CommandStatus::WRITE_PROTECTED)
-            }
-        }
+        nvm::WRITE_UNCORRECTABLE => spoil(subsystem, command),
         opcode::APPEND => {
             subsystem.zones().map_or(Ok(()), |plan| zones::check_append(command, plan))?;
             one(Action::Append, is_durable, data, false)
@@ -225,6 +213,22 @@ fn plan(
         }
         nvm::DATASET_MANAGEMENT => dataset(command, &data, block_bytes, capacity_bytes),
         _ => Err(CommandStatus::INVALID_OPCODE),
+    }
+}
+
+/// Makes the blocks unreadable.
+fn spoil(subsystem: &Subsystem, command: &Command) -> Result<Plan, CommandStatus> {
+    let block_bytes = u64::from(subsystem.block_bytes());
+    let (offset, bytes) =
+        place(command.u64_in(0), blocks(command), block_bytes, subsystem.capacity_bytes())?;
+    let is_possible = subsystem.shared.with(|disk| {
+        let shape = *disk.shape();
+        !disk.faults.is_read_only && disk.faults.spoil(&shape, &(offset..offset + bytes))
+    });
+    if is_possible {
+        Ok(Plan { requests: Vec::new(), expected: None })
+    } else {
+        Err(CommandStatus::WRITE_PROTECTED)
     }
 }
 

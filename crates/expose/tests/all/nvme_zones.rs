@@ -252,6 +252,10 @@ fn sequence(seed: u64) {
     shared.with(|disk| disk.drive().check()).expect("the drive is sound");
 }
 
+fn manage(queue: &mut Queue, start: u64, action: u8, place: &str) {
+    assert_eq!(queue.execute(order(start, action, false), &[]), Ok((0, vec![])), "{place}");
+}
+
 /// The content of the zones of a queue.
 struct Oracle {
     /// The first zone.
@@ -271,7 +275,7 @@ impl Oracle {
     fn step(&mut self, rng: &mut Rng, queue: &mut Queue, place: &str) {
         let index = rng.below(ZONES);
         let start = (self.first + index) * self.size;
-        let (capacity, size) = (self.capacity, self.size);
+        let capacity = self.capacity;
         let (data, is_full) = &mut self.zones[index as usize];
         let written = data.len() as u64 / 4096;
         let pointer = start + if *is_full { 0 } else { written };
@@ -317,19 +321,11 @@ impl Oracle {
                 }
             }
             7 if rng.chance(1, 3) => {
-                assert_eq!(
-                    queue.execute(order(start, send::RESET, false), &[]),
-                    Ok((0, vec![])),
-                    "{place}"
-                );
+                manage(queue, start, send::RESET, place);
                 (*data, *is_full) = (Vec::new(), false);
             }
             8 if rng.chance(1, 6) => {
-                assert_eq!(
-                    queue.execute(order(start, send::FINISH, false), &[]),
-                    Ok((0, vec![])),
-                    "{place}"
-                );
+                manage(queue, start, send::FINISH, place);
                 *is_full = true;
             }
             9 => {
@@ -337,15 +333,20 @@ impl Oracle {
                 let pointer = (!*is_full).then_some(pointer);
                 assert_eq!((zones[0].start, zones[0].write_pointer), (start, pointer), "{place}");
             }
-            _ => {
-                let at = rng.below(size - count);
-                let read = blocks(nvm::READ, start + at, count as u32, 0, new.len() as u32);
-                let mut whole = data.clone();
-                whole.resize(size as usize * 4096, 0);
-                let expected = &whole[at as usize * 4096..][..new.len()];
-                assert_eq!(queue.execute(read, &[]), Ok((0, expected.to_vec())), "{place}");
-            }
+            _ => self.read_back(rng, queue, index, place),
         }
+    }
+
+    /// A part of the zone: the written blocks, and zeroes behind them.
+    fn read_back(&self, rng: &mut Rng, queue: &mut Queue, index: u64, place: &str) {
+        let count = 1 + rng.below(40);
+        let at = rng.below(self.size - count);
+        let (start, bytes) = ((self.first + index) * self.size, count as usize * 4096);
+        let read = blocks(nvm::READ, start + at, count as u32, 0, bytes as u32);
+        let mut whole = self.zones[index as usize].0.clone();
+        whole.resize(self.size as usize * 4096, 0);
+        let expected = whole[at as usize * 4096..][..bytes].to_vec();
+        assert_eq!(queue.execute(read, &[]), Ok((0, expected)), "{place}");
     }
 
     /// Several appends under way: each learns a place, and together they fill the zone without a gap.
