@@ -105,12 +105,17 @@ impl System {
         Err(io::Error::other("something else is mounted in its place"))
     }
 
-    /// The names of whole devices that sysfs lists and does not describe.
+    /// The names of whole devices that sysfs lists and does not describe. A path to a namespace with several
+    /// (`nvme1c1n1`) has no number and no node: the kernel hides it, and all use is of the namespace.
     pub(crate) fn undescribed_disks(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.sys.join("block")).into_iter().flatten().flatten();
         let links = entries.map(|entry| entry.path());
+        let is_hidden = |link: &PathBuf| {
+            fs::read_to_string(link.join("hidden")).is_ok_and(|it| it.trim() == "1")
+        };
+        let unknown = links.filter(|link| Device::at(link).is_none() && !is_hidden(link));
         // A device may have gone since the list was read.
-        links.filter(|link| Device::at(link).is_none() && link.symlink_metadata().is_ok()).collect()
+        unknown.filter(|link| link.symlink_metadata().is_ok()).collect()
     }
 
     /// The device with this number, or `None` if sysfs does not know it.

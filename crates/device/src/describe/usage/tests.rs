@@ -45,6 +45,20 @@ fn volume(name: &'static str, uuid: &'static str) -> [(&'static str, &'static st
     [("dm/name", name), ("dm/uuid", uuid)]
 }
 
+/// The kernel gives the paths of a namespace neither a number nor a node, and says so.
+#[test]
+fn a_hidden_path_of_a_namespace_leaves_no_gap_and_another_unknown_disk_does() {
+    let machine = Machine::new();
+    let path = machine.system.sys.join("devices/nvme1c1n1");
+    fs::create_dir_all(&path).unwrap();
+    symlink(&path, machine.system.sys.join("block/nvme1c1n1")).unwrap();
+    assert_eq!(machine.system.undescribed_disks().len(), 1);
+    fs::write(path.join("hidden"), "0\n").unwrap();
+    assert_eq!(machine.system.undescribed_disks().len(), 1);
+    fs::write(path.join("hidden"), "1\n").unwrap();
+    assert!(machine.system.undescribed_disks().is_empty());
+}
+
 #[test]
 fn what_a_device_is_built_on_must_be_free_to_the_end() {
     let machine = Machine::new();
