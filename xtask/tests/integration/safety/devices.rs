@@ -252,6 +252,12 @@ fn a_run_is_not_continued_on_a_device_of_another_size() {
     sleep(Duration::from_millis(300));
     child.kill().expect("SIGKILL is sent");
     child.wait().expect("ends");
+    // The driver ends the writes of a killed process in its own time.
+    let in_flight = format!("/sys/block/{}/inflight", name.trim_start_matches("/dev/"));
+    let counts = || fs::read_to_string(&in_flight).expect("a loop device");
+    while counts().split_whitespace().any(|count| count != "0") {
+        sleep(Duration::from_millis(20));
+    }
 
     let file = fs::File::options().write(true).open(backing).expect("the backing file");
     file.set_len(96 << 20).expect("a larger drive");
