@@ -51,3 +51,4 @@ STEADY=$(disk NVME-STEADY)
 
 . /scenarios.sh
 . /nvme_tcp.sh
+. /nvme_zones.sh

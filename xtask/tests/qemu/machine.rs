@@ -14,8 +14,8 @@ use xtask::guest::initramfs::{self, Content, Kernel};
 use xtask::guest::records::{self, DONE, parse};
 
 /// Programs of the host for the machine.
-const PROGRAMS: [&str; 7] =
-    ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "nbd-client", "fio"];
+const PROGRAMS: [&str; 8] =
+    ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "nbd-client", "fio", "blkzone"];
 
 /// Drivers of the drives, in a valid order of loading.
 const MODULES: [&str; 14] = [
@@ -35,10 +35,11 @@ const MODULES: [&str; 14] = [
     "ltc4151",
 ];
 
-const SCRIPTS: [(&str, &str); 3] = [
+const SCRIPTS: [(&str, &str); 4] = [
     ("guest.sh", include_str!("guest.sh")),
     ("scenarios.sh", include_str!("scenarios.sh")),
     ("nvme_tcp.sh", include_str!("nvme_tcp.sh")),
+    ("nvme_zones.sh", include_str!("nvme_zones.sh")),
 ];
 
 /// Longest time for boot and all scenarios, in seconds; on a quiet machine they take a fifth of it.

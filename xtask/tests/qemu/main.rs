@@ -12,6 +12,7 @@ mod health;
 mod latency;
 mod machine;
 mod nvme_tcp;
+mod nvme_zones;
 mod passthrough;
 mod power;
 mod promises;

@@ -125,3 +125,36 @@ fn format_and_sanitize_erase_the_drive() {
     let served = document("tcp-served");
     assert_eq!(served["connections_broken"], 0, "{served:#}");
 }
+
+#[test]
+fn ssdlab_measures_it_as_any_drive_and_reads_what_its_books_say() {
+    let list = document("tcp-lab-list");
+    let devices = list["devices"].as_array().expect("devices");
+    let is_ours = |device: &&Value| {
+        device["model"].as_str().is_some_and(|model| model.starts_with("Samsung SSD 840 Pro"))
+    };
+    assert!(devices.iter().any(|device| is_ours(&device)), "{list:#}");
+    let [before, after] = ["tcp-lab-before", "tcp-lab-after"].map(document);
+    let programmed = |books: &Value| number(&books["telemetry"]["programmed_pages"]) * 4096;
+    let mut last = programmed(&before);
+    for (name, method) in
+        [("tcp-lab-format", "nvme-format"), ("tcp-lab-sanitize", "nvme-sanitize-block")]
+    {
+        Record::of(name).must_exit_with(0);
+        let run = document(&format!("{name}.json"));
+        assert_eq!((&run["status"], &run["purge"]["method"]), (&"complete".into(), &method.into()));
+        let look = |when: &str, counter: &str| number(&run["health"][when][counter]);
+        for when in ["before", "after"] {
+            let nand = look(when, "nand_written_bytes");
+            assert!(nand >= last, "{name}, {when}: {nand} is below {last}");
+            assert_eq!(nand % 4096, 0);
+            last = nand;
+        }
+        let host = look("after", "host_written_bytes") - look("before", "host_written_bytes");
+        let nand = look("after", "nand_written_bytes") - look("before", "nand_written_bytes");
+        assert!(host > CAPACITY_BYTES && nand > host, "{name}: {nand} for {host}");
+    }
+    assert!(last <= programmed(&after));
+    let counted = document("tcp-lab-ocp");
+    assert_eq!(number(&counted["Physical media units written"]["lo"]), programmed(&after));
+}

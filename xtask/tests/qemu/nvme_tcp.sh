@@ -60,6 +60,16 @@ run tcp-discard blkdiscard -o 67108864 -l 67108864 "$TCP"
 run tcp-discarded status
 run tcp-discarded.bytes sh -c "dd if=$TCP bs=1M skip=64 count=64 iflag=direct | tr -d '\\000' | wc -c"
 
+# ssdlab on the drive as on any other.
+SERIAL=$(tr -d ' ' < "/sys/block/${TCP##*/}/device/serial")
+run tcp-lab-list ssdlab list --format json
+run tcp-lab-plan ssdlab plan consistency "$TCP" --erase "$SERIAL" --format json
+run tcp-lab-before status
+consistency tcp-lab-format "$TCP" --erase "$SERIAL" --erase-signatures --purge nvme-format --set duration=6s --set steady_from=2s
+consistency tcp-lab-sanitize "$TCP" --erase "$SERIAL" --erase-signatures --purge nvme-sanitize-block --set duration=4s --set steady_from=1s
+run tcp-lab-after status
+run tcp-lab-ocp nvme ocp smart-add-log "$TCP" -o json
+
 # A drive that fails, and one that takes no writes.
 run tcp-media ssdlab sim control /tmp/tcp-control media-error 1048576 4096
 run tcp-media-read dd if="$TCP" of=/dev/null bs=4k skip=256 count=1 iflag=direct
