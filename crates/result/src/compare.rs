@@ -27,6 +27,7 @@ pub use self::remarks::Missing;
 pub use self::sides::{Group, LeftOut, NothingInCommon};
 use crate::metrics::{Better, find, label};
 use crate::schema::Run;
+use crate::stats::summary::mean;
 
 /// Chance that a comparison calls equal groups worse.
 pub const CHANCE: f64 = 0.05;
@@ -151,8 +152,7 @@ impl Values {
         sorted.sort_unstable_by(f64::total_cmp);
         let middle = |place: usize| sorted.get(place).copied().unwrap_or_default();
         let median = f64::midpoint(middle((sorted.len().max(1) - 1) / 2), middle(sorted.len() / 2));
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        Self { runs: values.len(), mean, median }
+        Self { runs: values.len(), mean: mean(values), median }
     }
 }
 

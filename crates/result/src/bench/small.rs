@@ -1,4 +1,4 @@
-//! The small form of a run, for a library that is published whole: medians in place of seconds, the
+//! The small form of a run, for a library that is published whole: points in place of seconds, the
 //! curves of its tables, and all its figures. It has no telemetry, no machine and no single phases.
 
 use std::collections::BTreeMap;
@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Library;
 use crate::report::{Pass, RunView, Series, packed};
+use crate::stats::summary::mean;
 
 /// Most points of a graph: a phone has about three pixels for each.
 const POINTS_MAX: usize = 100;
@@ -133,10 +134,6 @@ fn small_series(series: &Series) -> Series {
 fn middle<T: PartialOrd + Copy>(mut values: Vec<T>) -> Option<T> {
     values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     values.get(values.len().saturating_sub(1) / 2).copied()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Neighbouring bins as one, with the lower edge of the first.

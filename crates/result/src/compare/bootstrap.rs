@@ -9,7 +9,7 @@ use base::Rng;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::student;
+use crate::stats::{student, summary};
 
 /// Number of resamples.
 const RESAMPLES: usize = 2_000;
@@ -43,7 +43,7 @@ pub fn mean(values: &[f64], chance: f64, seed: u64) -> Option<Interval> {
     }
     let mut rng = Rng::new(seed);
     let means: Vec<f64> = (0..RESAMPLES).map(|_| resampled_mean(values, &mut rng)).collect();
-    Some(stretched(means, plain_mean(values), values.len() - 1, values.len() as f64, chance))
+    Some(stretched(means, summary::mean(values), values.len() - 1, values.len() as f64, chance))
 }
 
 /// The interval of mean `b` less mean `a`; `chance` is the probability of a difference beyond each
@@ -56,7 +56,7 @@ pub fn difference_of_means(a: &[f64], b: &[f64], chance: f64, seed: u64) -> Opti
     let difference = |rng: &mut Rng| resampled_mean(b, rng) - resampled_mean(a, rng);
     let differences: Vec<f64> = (0..RESAMPLES).map(|_| difference(&mut rng)).collect();
     let runs = a.len() + b.len();
-    let observed = plain_mean(b) - plain_mean(a);
+    let observed = summary::mean(b) - summary::mean(a);
     Some(stretched(differences, observed, runs - 2, runs as f64 / 2.0, chance))
 }
 
@@ -79,8 +79,4 @@ fn stretched(
 fn resampled_mean(values: &[f64], rng: &mut Rng) -> f64 {
     let draw = |rng: &mut Rng| values[rng.below(values.len() as u64) as usize];
     (0..values.len()).map(|_| draw(rng)).sum::<f64>() / values.len() as f64
-}
-
-fn plain_mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }

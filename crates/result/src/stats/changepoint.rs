@@ -13,7 +13,7 @@ mod oracle;
 
 use std::ops::Range;
 
-use super::summary::Summary;
+use super::summary::{Summary, mean};
 
 /// Largest number of blocks for the averages.
 const BLOCKS_MAX: usize = 200;
@@ -142,10 +142,6 @@ fn log_blocks(values: &[f64], width: usize) -> Vec<f64> {
     let silence = SILENCE_SHARE * mean(values);
     let log = |mean: f64| if silence > 0.0 { (mean + silence).ln() } else { 0.0 };
     values.chunks(width).map(|block| log(mean(block))).collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The least gain that justifies a cut.

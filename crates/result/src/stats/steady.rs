@@ -5,7 +5,7 @@
 //! The regression rule, which fio calls `iops_slope`, only demands no trend. [`super::changepoint`]
 //! finds the regimes of a curve.
 
-use super::summary::Summary;
+use super::summary::{Summary, mean};
 
 /// Rounds in the window of the PTS.
 pub const PTS_WINDOW: usize = 5;
@@ -72,7 +72,7 @@ fn slope(values: &[f64]) -> Option<f64> {
         return None;
     }
     let middle = (values.len() - 1) as f64 / 2.0;
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let mean = mean(values);
     let centred = values.iter().enumerate().map(|(x, y)| (x as f64 - middle, y - mean));
     let (products, squares) = centred.fold((0.0, 0.0), |(xy, xx), (x, y)| (xy + x * y, xx + x * x));
     Some(products / squares)

@@ -23,7 +23,7 @@ impl Summary {
             return None;
         }
         let count = values.len();
-        let mean = values.iter().sum::<f64>() / count as f64;
+        let mean = mean(values);
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Some(Self {
             count,
@@ -44,6 +44,11 @@ impl Summary {
     pub fn mean_over_stddev(&self) -> Option<f64> {
         self.stddev.map(|stddev| self.mean / stddev).filter(|ratio| ratio.is_finite())
     }
+}
+
+/// The mean of `values`, or 0 of none.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// Share of `values` strictly below `limit`, 0 to 1; `None` if there are none.
