@@ -135,7 +135,7 @@ fn able(kind: TargetKind, identity: Identity, limits: Limits) -> (Identity, Limi
 fn docs(test: Test) -> &'static str {
     match (test.definition().chapter, test.name()) {
         (_, "waf" | "streams") => "docs/reference/suite.md#write-amplification",
-        (_, "sustained" | "fill-level" | "mixed-sizes" | "thermal") => {
+        (_, "sustained" | "fill-level" | "mixed-sizes" | "idle" | "thermal") => {
             "docs/reference/suite.md#sustained-writes-fill-levels-mixed-sizes"
         }
         (_, "load-latency" | "matrix" | "neighbours") => {
