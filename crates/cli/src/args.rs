@@ -14,6 +14,9 @@ use io::EngineChoice;
 use result::store::ios::{IosChoice, IosChoiceError};
 use run::{Placement, SpanRequest, Test, WORKERS_MAX, Workers};
 
+/// The library of a call that names none.
+pub const LIBRARY: &str = "ssdlab-runs";
+
 /// Output on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -64,7 +67,7 @@ pub struct CommonArgs {
     #[arg(long, value_name = "METER", value_parser = parse_meter, help_heading = heading::TEST)]
     pub meter: Option<MeterSpec>,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", default_value = LIBRARY, help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]
@@ -201,7 +204,7 @@ pub struct SuiteArgs {
 #[derive(Clone, Debug, ClapArgs)]
 pub struct PlaceArgs {
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", default_value = LIBRARY, help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]

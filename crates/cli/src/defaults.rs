@@ -17,7 +17,7 @@ use device::host::small_file;
 use io::EngineChoice;
 use toml::{Table, Value};
 
-use crate::args::Format;
+use crate::args::{Format, LIBRARY};
 
 /// Beginning of the names of all variables.
 const PREFIX: &str = "SSDLAB_";
@@ -107,7 +107,7 @@ impl Defaults {
         let all = vec![
             one(
                 ("library", "SSDLAB_LIBRARY", "--library DIR"),
-                ("ssdlab-runs", "/srv/ssdlab-runs"),
+                (LIBRARY, "/srv/ssdlab-runs"),
                 |_| Ok(()),
             ),
             one((ENGINE, "SSDLAB_ENGINE", "--engine ENGINE"), ("auto", "auto"), |text| {

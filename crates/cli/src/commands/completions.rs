@@ -17,6 +17,7 @@ use result::store;
 use run::Test;
 use sim::model::BUILT_IN;
 
+use crate::args::LIBRARY;
 use crate::commands::list::LISTS;
 use crate::commands::workload;
 use crate::failure::EXIT_DONE;
@@ -147,7 +148,7 @@ fn library() -> PathBuf {
     let words = words();
     let behind = words.windows(2).find(|pair| pair[0] == "--library").map(|pair| pair[1].clone());
     let joined = words.iter().find_map(|word| word.strip_prefix("--library=").map(str::to_owned));
-    behind.or(joined).unwrap_or_else(|| "ssdlab-runs".to_owned()).into()
+    behind.or(joined).unwrap_or_else(|| LIBRARY.to_owned()).into()
 }
 
 /// The runs of the library, the newest first.

@@ -12,7 +12,7 @@ use result::report::Page;
 use result::store::{RunDir, resolve_run};
 use serde_json::{Value, json};
 
-use crate::args::heading;
+use crate::args::{LIBRARY, heading};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 
@@ -30,7 +30,7 @@ pub struct SupportArgs {
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", default_value = LIBRARY, help_heading = heading::OUTPUT)]
     pub library: PathBuf,
 }
 

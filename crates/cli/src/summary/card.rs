@@ -10,12 +10,11 @@ use run::Test;
 
 use super::footnotes::Footnotes;
 use super::{figure_row, print_title, table_rows};
+use crate::args::LIBRARY;
 use crate::ui::out::{COLUMNS, Emphasis, data, write_emphasised};
 use crate::ui::plot::sparkline;
 use crate::ui::table::{self, count};
 
-/// The library that needs no name in a call.
-const LIBRARY: &str = "ssdlab-runs";
 const FIGURES_MAX: usize = 5;
 const WARNINGS_MAX: usize = 2;
 

@@ -19,11 +19,11 @@ use run::{RunError, TOOL_VERSION, Test, Workers};
 use session::job::Origin;
 use session::pool::Limits;
 
-use crate::args::heading;
 use crate::args::repeat::AboutArgs;
 use crate::args::{
     CommonArgs, EngineArgs, ExecutionArgs, Format, JobsArg, SuiteArgs, parse_test, whole,
 };
+use crate::args::{LIBRARY, heading};
 use crate::failure::{EXIT_DONE, Failure};
 use crate::inputs::Inputs;
 use crate::job::Call;
@@ -70,7 +70,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "SHARE", default_value = "1", help_heading = heading::TEST)]
     pub scale: Ratio,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", default_value = LIBRARY, help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>, help_heading = heading::TEST)]

@@ -10,7 +10,7 @@ use result::store::dir::Dir;
 use result::store::{RunDir, SERIES_FILE, resolve_run};
 use run::RunError;
 
-use crate::args::heading;
+use crate::args::{LIBRARY, heading};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
@@ -57,7 +57,7 @@ pub struct ExportArgs {
     #[arg(long, help_heading = heading::OUTPUT)]
     pub split: bool,
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", default_value = LIBRARY, help_heading = heading::OUTPUT)]
     pub library: PathBuf,
 }
 

@@ -12,7 +12,7 @@ use serve::{Config, IndexChanges, PlannedPhase, Token, UPLOAD_BYTES_MAX};
 use session::request::to_run;
 
 use crate::args::Format;
-use crate::args::heading;
+use crate::args::{LIBRARY, heading};
 use crate::cost::{Cost, cost};
 use crate::failure::EXIT_DONE;
 use crate::page::load_page;
@@ -33,7 +33,7 @@ Examples:
 #[derive(Debug, ClapArgs)]
 pub struct BenchArgs {
     /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", default_value = LIBRARY, help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Heading of the Bench
     #[arg(long, default_value = "SSD Bench", help_heading = heading::WORDS)]

@@ -31,8 +31,8 @@ use result::store::ios::{IosChoice, IosWriter};
 
 use self::record::{Present, Record};
 use super::state;
-use crate::args::heading;
 use crate::args::{Format, parse_ios, whole};
+use crate::args::{LIBRARY, heading};
 use crate::failure::EXIT_DONE;
 use crate::mapping::with_mapping;
 use crate::stop;
@@ -94,7 +94,7 @@ pub struct ExposeArgs {
     #[arg(long, value_name = "N", default_value_t = 16, allow_negative_numbers = true, value_parser = whole::<u32, 1, 1024>)]
     pub connections: u32,
     /// Directory of run directories: the work of the drive becomes a run in it
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", default_value = LIBRARY, help_heading = heading::OUTPUT)]
     pub library: PathBuf,
     /// Write no run
     #[arg(long, conflicts_with = "library", help_heading = heading::OUTPUT)]
