@@ -111,9 +111,9 @@ function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
       { scope: "row", title: fullName(product.name, product.runs[0]) },
       sourceSign(product.source),
       product.name,
+      h("span", { class: "bench-facts quiet small" }, factWords(view.target)),
     ),
     barCell(entry, length),
-    h("td", { class: "bench-facts quiet" }, factWords(view.target)),
     h("td", {}, runs),
   );
 }
@@ -133,7 +133,6 @@ function table(body: HTMLElement, title: string): HTMLElement {
         h("th", { scope: "col" }, h("abbr", { title: "Rank" }, "#")),
         h("th", { scope: "col" }, "Drive"),
         h("th", { scope: "col" }, title),
-        h("th", { scope: "col", class: "bench-facts" }, "Facts"),
         h("th", { scope: "col" }, "Runs"),
       ),
     ),

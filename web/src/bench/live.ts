@@ -1,8 +1,9 @@
 // A run in progress: the graph of its present phase, its progress, and its phases, as the server tells them.
 
 import { cssColor } from "../app";
-import { linear, niceTop } from "../chart/axis";
+import { linear, logScale } from "../chart/axis";
 import { Graph } from "../chart/graph";
+import { ZERO_NOTE } from "../chart/scatter";
 import { clock, duration, iops, nameText, separated, shortCount, wholePercent } from "../data/format";
 import type { Phase } from "../data/schema.gen";
 import { heading } from "../data/tests";
@@ -84,24 +85,27 @@ function liveChart(live: () => Live) {
     name: "IOPS of every second of the present phase",
     height: HEIGHT,
     x: linear(0, SECONDS_MIN),
-    y: linear(0, 1),
+    y: logScale(1, 1, true),
     xLabel: (second) => separated(second),
     yLabel: shortCount,
     xTitle: "seconds of the phase",
+    zeroNote: ZERO_NOTE,
   });
   const rows = () =>
     live().iops.map((rate, second) => [String(second), Number.isFinite(rate) ? iops(rate) : ""]);
   const data = () => ({ heads: ["Second", "IOPS"], rows: rows() });
-  const frame = chartFrame(graph, "Pace", "IOPS, each second", null, data);
+  const frame = chartFrame(graph, "Pace", "IOPS of each second, log scale", null, data);
   const draw = (planned: readonly PlannedPhase[]) => {
     const rates = Float64Array.from(live().iops);
     const length = plannedSeconds(planned, live().phase) || SECONDS_MIN;
     const seconds = Float64Array.from(rates, (_, second) => second);
-    const top = niceTop(rates.reduce((most, rate) => (rate > most ? rate : most), 0));
+    const known = rates.filter(Number.isFinite);
+    const most = known.reduce((a, b) => Math.max(a, b), 0);
+    const least = known.reduce((a, b) => (b > 0 ? Math.min(a, b) : a), most);
     graph.draw({
       layers: [{ x: seconds, y: rates, color: cssColor("--run-1") }],
       x: linear(0, Math.max(rates.length, length)),
-      y: linear(0, top),
+      y: logScale(least, most, known.includes(0)),
     });
   };
   return { ...frame, draw };

@@ -78,11 +78,10 @@ export class RankingPage {
         this.inProgress(),
         h(
           "section",
-          { "aria-labelledby": "bench-figure" },
+          { class: "bench-ranking", "aria-labelledby": "bench-figure" },
           this.titleHolder,
           this.controls(),
-          this.listHolder,
-          this.basketHolder,
+          h("div", {}, this.listHolder, this.basketHolder),
         ),
         note,
         this.rejected(),
@@ -245,16 +244,22 @@ export class RankingPage {
     );
   }
 
+  /** The runs that a server writes; a folder of files tells nothing about them. */
   private inProgress(): HTMLElement | null {
-    const running = this.books.rows.runs.filter(({ status }) => status === "running");
+    const { runs, drives, is_live } = this.books.rows;
+    const running = runs.filter(({ status }) => is_live && status === "running");
     if (running.length === 0) return null;
-    const line = ({ name, test, started, drive }: (typeof running)[number]) => {
-      const text = `${heading(test)} on ${this.books.rows.drives[drive]?.name ?? "a drive"}, since ${moment(started)}`;
-      return h("li", {}, this.books.rows.is_live ? h("a", { href: liveHash(name) }, text) : text);
-    };
-    return h("section", { class: "notice", "aria-label": "In progress" }, h("h2", {}, "In progress"), [
-      h("ul", {}, running.map(line)),
-    ]);
+    const line = ({ name, test, started, drive }: (typeof running)[number]) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { href: liveHash(name) },
+          `${heading(test)} on ${drives[drive]?.name ?? "a drive"}, since ${moment(started)}`,
+        ),
+      );
+    return h("aside", { class: "bench-progress" }, h("b", {}, "In progress"), h("ul", {}, running.map(line)));
   }
 
   private rejected(): HTMLElement | null {

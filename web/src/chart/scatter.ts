@@ -12,7 +12,7 @@ import type { Layer } from "./painter";
 import { endOf, type SetScales, zoomed, zoomWithin } from "./scales";
 
 export const GRAPH_HEIGHT = { whole: 360, steady: 290 };
-const ZERO_NOTE = "no command completed";
+export const ZERO_NOTE = "no command completed";
 
 interface TimeSpec {
   id: string;
