@@ -136,8 +136,10 @@ export function cssColor(property: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(property).trim();
 }
 
-/** The best drive by the first headline that ranks several, or the first one. */
-function bestDrive({ drives, report }: Library, products: readonly Product[]): Drive | Product | undefined {
+/** The drive on which a page opens: its subject, the best by the first headline that ranks several, or the first one. */
+function firstDrive({ drives, report }: Library, products: readonly Product[]): Drive | Product | undefined {
+  const subject = products.find(({ runs }) => runs.some(({ id }) => id === report.subject));
+  if (subject) return drives.find(({ key }) => key === subject.key) ?? subject;
   for (const { test, metric } of HEADLINES) {
     const { entries, ranked } = rankingOf(products, test, metric, "default", report.left_out ?? []);
     if (ranked < 2) continue;
@@ -149,7 +151,7 @@ function bestDrive({ drives, report }: Library, products: readonly Product[]): D
 
 /** The choices of an address; what it lacks is as on a page that nobody has touched. */
 export function stateOf(library: Library, products: readonly Product[], hash: string): State {
-  const first = bestDrive(library, products);
+  const first = firstDrive(library, products);
   const state: State = {
     ...firstState(),
     view: library.drives.length > 1 ? "compare" : "single",

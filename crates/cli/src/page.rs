@@ -1,6 +1,7 @@
 //! The page of reports and of the Bench, and the file of a report.
 
 pub mod context;
+pub mod subject;
 pub mod words;
 
 use std::path::Path;

@@ -47,6 +47,9 @@ pub struct Report {
     pub runs: Vec<RunView>,
     /// Whether a person would notice the difference between two runs, for all comparable pairs.
     pub differences: Vec<Difference>,
+    /// The run on whose drive the page opens; missing if the page chooses the best drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// Omissions of the reviews that contain the runs, each with target, test and reason.
     #[serde(default)]
     pub left_out: Vec<String>,

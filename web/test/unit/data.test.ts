@@ -369,6 +369,15 @@ describe("what is shown", () => {
     expect(shownRuns(app).map(({ run }) => run)).toEqual([stopped]);
   });
 
+  test("a page opens on the drive of its subject, and a link on its own", () => {
+    const { view } = stopped;
+    const opened = libraryOf({ ...library.report, subject: view.run_id });
+    expect(appOf(opened, "").store.state.drive).toBe("fixture-block-1000");
+    const other = appOf(library, "").store.state.drive;
+    expect(other).not.toBe("fixture-block-1000");
+    expect(appOf(opened, `#drive=${other}`).store.state.drive).toBe(other);
+  });
+
   test("a link from another report is not an error", () => {
     expect(usable(library, { drive: "nothing", variant: "25%" })).toEqual({});
     expect(usable(library, { view: "compare", compare: ["nothing"] })).toEqual({});

@@ -11,6 +11,7 @@ use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
 use crate::inputs::Inputs;
 use crate::page::context;
+use crate::page::subject;
 use crate::page::words::{self, Words};
 use crate::page::{load_page, write_page};
 use crate::ui::out::data;
@@ -44,6 +45,9 @@ pub struct ReportArgs {
     /// Without drives of the reference library beside those of the runs
     #[arg(long, help_heading = heading::OUTPUT)]
     pub alone: bool,
+    /// Drive on which the page opens: its name or a part of it, its target or a run; default: the best
+    #[arg(long, value_name = "DRIVE", help_heading = heading::OUTPUT)]
+    pub subject: Option<String>,
     #[command(flatten)]
     pub place: PlaceArgs,
 }
@@ -65,6 +69,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     if !args.alone {
         context::add(&mut report)?;
     }
+    subject::open_on(&mut report, args.subject.as_deref())?;
     words::add_of_runs(&mut report, &runs)?;
     if let Some(words) = Words::read(args.words.as_deref())? {
         words.add_to(&mut report)?;

@@ -27,6 +27,7 @@ use crate::job::Call;
 use crate::job::report::exit_code;
 use crate::output_file::OutputFile;
 use crate::page::context;
+use crate::page::subject;
 use crate::page::words::{self, Words};
 use crate::parts::{EarlierRuns, Part, carry_out, parts, without};
 use crate::prepare::{self, Requirements};
@@ -76,6 +77,9 @@ pub struct ReviewArgs {
     /// Without drives of the reference library beside those of the review
     #[arg(long, help_heading = heading::OUTPUT)]
     pub alone: bool,
+    /// Target on which the page opens; default: the best drive
+    #[arg(long, value_name = "TARGET", help_heading = heading::OUTPUT)]
+    pub subject: Option<TargetSpec>,
     #[command(flatten)]
     pub parallel: ParallelArg,
     #[command(flatten)]
@@ -92,6 +96,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let requirements = Requirements { parallel, ..prepare::of_suite(suite) };
     let inspection = prepare::inspect(prepare::parse(&args.targets)?, requirements)?;
     inspection.targets().iter().try_for_each(|target| refuse_null(&target.spec))?;
+    refuse_other_subject(args, inspection.targets().iter().map(|target| &target.spec))?;
     let (parts, mut left_out) = parts(suite, |spec| form(args, spec), &inspection)?;
     refuse_empty(&parts, &left_out)?;
     let inputs = inputs(args)?;
@@ -176,6 +181,20 @@ fn refuse_null(spec: &TargetSpec) -> Result<(), RunError> {
     )))
 }
 
+/// Refuses a subject that the page will not have, before hours are spent on the others.
+fn refuse_other_subject<'a>(
+    args: &ReviewArgs,
+    mut targets: impl Iterator<Item = &'a TargetSpec>,
+) -> Result<(), RunError> {
+    match &args.subject {
+        Some(subject) if !targets.any(|target| target == subject) => Err(RunError::Usage(format!(
+            "--subject: `{subject}` is no target of this review; expected one of: {}",
+            args.targets.join(", ")
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a review without a run: its page would have no figure.
 fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
     if !parts.is_empty() {
@@ -253,6 +272,8 @@ fn write_page(
         if !args.alone {
             context::add(&mut document)?;
         }
+        let subject = args.subject.as_ref().map(ToString::to_string);
+        subject::open_on(&mut document, subject.as_deref())?;
         // A page without words is better than none.
         let of_file = form.words.iter().map(|words| words.add_to(&mut document));
         let missing: Vec<_> = of_file.filter_map(Result::err).collect();

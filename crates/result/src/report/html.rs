@@ -178,6 +178,7 @@ mod tests {
             left_out: Vec::new(),
             words: Vec::new(),
             context: None,
+            subject: None,
         }
     }
 

@@ -42,6 +42,7 @@ pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
         left_out,
         words: Vec::new(),
         context: None,
+        subject: None,
         report_version: REPORT_VERSION,
         tool_version: TOOL_VERSION.to_owned(),
         title: title.to_owned(),

@@ -113,6 +113,33 @@ fn drives_of_the_reference_library_stand_in_a_report_unless_it_is_alone() {
     assert!(!page(&["--alone"]).contains(OTHER));
 }
 
+#[test]
+fn a_report_opens_on_its_subject() {
+    let lab = Lab::new();
+    let dirs = lab.run(&[DRIVE, "sim:samsung-840-pro-256gb?scale=1/512", SHORT[0], SHORT[1]]);
+    let names = dirs.iter().map(|dir| dir.to_string_lossy());
+    let report = lab.path("report.html");
+    let answer = |subject: &str| {
+        let mut command = lab.command(&["report", "--subject", subject, "--format", "json"]);
+        Answer::of(command.args(names.clone().map(String::from)).arg("--output").arg(&report))
+    };
+    for subject in ["840 pro", "sim:samsung-840-pro-256gb?scale=1/512"] {
+        answer(subject).must_exit_with(0);
+        let page = page_data(&std::fs::read_to_string(&report).expect("the report"));
+        let page: serde_json::Value = serde_json::from_str(&page).expect("JSON");
+        assert_eq!(page["subject"], page["runs"][1]["run_id"], "{subject}");
+    }
+    for (subject, words) in [("730", "is no drive of this page"), ("s", "means several drives")] {
+        let refused = answer(subject);
+        refused.must_exit_with(2);
+        assert!(refused.stderr.contains(words), "{refused:#?}");
+    }
+    let review = ["review", DRIVE, "--subject", "sim:intel-ssd-730-480gb", "--format", "json"];
+    let refused = Answer::of(&mut lab.command(&review));
+    refused.must_exit_with(2);
+    assert!(refused.stderr.contains("is no target of this review"), "{refused:#?}");
+}
+
 /// The largest model has 33 GB of maps; a machine with that much memory refuses nothing.
 #[test]
 fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
