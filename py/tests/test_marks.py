@@ -9,17 +9,8 @@ import pytest
 
 import ssdlab
 
-KINDS = [
-    "not-steady",
-    "part-of-drive",
-    "scale",
-    "interrupted",
-    "few-samples",
-    "two-regimes",
-    "host-limited",
-    "at-least",
-    "late-end",
-]
+SCHEMA = json.loads((Path(__file__).parents[2] / "schema/run.schema.json").read_text())
+KINDS = [kind["const"] for kind in SCHEMA["$defs"]["MarkKind"]["oneOf"]]
 
 
 def test_a_load_without_cleaning_has_no_steady_figure() -> None:

@@ -527,6 +527,8 @@ pub enum MarkKind {
     FewSamples,
     /// The pace changed its level within the range of the figure.
     TwoRegimes,
+    /// The pace never settled on one level: a steady figure is a snapshot of its window.
+    Unsettled,
     /// The threads of the load had no time left: the figure is that of the host.
     HostLimited,
     /// The stop rule or a failure cut latencies short: the true figure is this one or larger.
@@ -554,6 +556,7 @@ impl MarkKind {
             | Self::Stopped => true,
             Self::PartOfDrive
             | Self::TwoRegimes
+            | Self::Unsettled
             | Self::HostLimited
             | Self::Unwritten
             | Self::AtLeast

@@ -356,6 +356,7 @@ export interface FigureMark {
     | "interrupted"
     | "few-samples"
     | "two-regimes"
+    | "unsettled"
     | "host-limited"
     | "at-least"
     | "late-end"

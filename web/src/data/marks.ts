@@ -34,6 +34,7 @@ const KINDS: Record<string, MarkWords> = {
     "the program was stopped, or the machine slept, during the measurement",
   ),
   "two-regimes": words("two regimes", "remark", "the pace changed within the range of this figure"),
+  unsettled: words("snapshot", "remark", "the pace never settled on one level: a snapshot of its window"),
   "host-limited": words("host limit", "condition", "limited by the host, not by the drive"),
   unwritten: words("unwritten", "condition", "reads of blocks that nobody had written"),
   "at-least": words("at least", "remark", "at least this much: latencies were cut short"),

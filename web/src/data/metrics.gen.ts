@@ -63,11 +63,11 @@ export const METRICS = [
   },
   {
     "name": "notice_waited_s",
-    "label": "Time in those waits",
+    "label": "Sum of those waits",
     "unit": "s",
     "better": "lower",
     "scaling": "lost",
-    "explanation": "Sum of the latencies of all commands that took 0.1 s or longer, from the lower edges of their histogram bins. Commands that wait side by side count each.",
+    "explanation": "Sum of the latencies of all commands that took 0.1 s or longer, from the lower edges of their histogram bins. Commands that wait side by side count each; unknown if the sum is longer than the load.",
     "chapter": "Evenness",
     "in_summary": false
   },

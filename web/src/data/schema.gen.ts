@@ -25,6 +25,10 @@ export interface Report {
    */
   runs: RunView[];
   /**
+   * The run on whose drive the page opens; missing if the page chooses the best drive.
+   */
+  subject?: string | null;
+  /**
    * Heading of the page.
    */
   title: string;
@@ -306,6 +310,7 @@ export interface Mark {
     | "interrupted"
     | "few-samples"
     | "two-regimes"
+    | "unsettled"
     | "host-limited"
     | "at-least"
     | "late-end"

@@ -26,9 +26,10 @@ const fn heading(kind: MarkKind) -> (u8, &'static str) {
         MarkKind::HostLimited => (5, "the host: "),
         MarkKind::FewSamples => (6, ""),
         MarkKind::TwoRegimes => (7, ""),
-        MarkKind::Unwritten => (8, "blocks without data: "),
-        MarkKind::AtLeast => (9, "cut short: "),
-        MarkKind::LateEnd => (10, "the slowest command: "),
+        MarkKind::Unsettled => (8, "a snapshot: "),
+        MarkKind::Unwritten => (9, "blocks without data: "),
+        MarkKind::AtLeast => (10, "cut short: "),
+        MarkKind::LateEnd => (11, "the slowest command: "),
     }
 }
 

@@ -140,12 +140,13 @@ pub(super) const EVENNESS: [Row; 10] = [
     ),
     (
         "notice_waited_s",
-        "Time in those waits",
+        "Sum of those waits",
         S,
         Some(Lower),
         Lost,
         "Sum of the latencies of all commands that took 0.1 s or longer, from the lower edges of \
-         their histogram bins. Commands that wait side by side count each.",
+         their histogram bins. Commands that wait side by side count each; unknown if the sum is \
+         longer than the load.",
     ),
     (
         "notice_slow_seconds_share",

@@ -148,6 +148,9 @@ impl Consistency {
             // Before the first cleaning, an even pace is that of a fresh drive.
             let start_s = level_s.map(|level_s| level_s.max(cleaning_s.unwrap_or(level_s)));
             self.metrics.insert("steady_start_s".to_owned(), start_s);
+            if start_s.is_none() {
+                self.marks.extend(unsettled(&self.metrics, &self.marks, rows.seconds.len()));
+            }
             return self;
         };
         make_fresh(&mut self.metrics, &mut self.marks, reason);
@@ -314,6 +317,18 @@ fn keeps_level(rates: &[f64]) -> bool {
     let means = (0..PTS_WINDOW).filter_map(|at| Summary::of(part(at))).map(|part| part.mean);
     let means: Vec<f64> = means.collect();
     Window::last(&means, PTS_WINDOW).is_some_and(|window| window.is_pts_steady())
+}
+
+/// Marks the known steady figures of a load that never kept one level; those over two regimes have a mark that tells more.
+fn unsettled(metrics: &Metrics, marks: &[Mark], seconds: usize) -> Vec<Mark> {
+    let text = format!("the pace did not settle on one level within {seconds} s");
+    let reason = Reason { kind: MarkKind::Unsettled, text };
+    let is_mixed = |name: &String| {
+        marks.iter().any(|mark| mark.metric == *name && mark.kind == MarkKind::TwoRegimes)
+    };
+    let known = metrics.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name);
+    let steady = known.filter(|name| fresh_name(name).is_some() && !is_mixed(name));
+    steady.map(|name| reason.mark(name)).collect()
 }
 
 /// Marks the known figures of single seconds of a window of few of them.
@@ -500,6 +515,22 @@ mod tests {
         assert_eq!(cut.metric("iops_fresh_mean"), Some(12_000.0));
         let early = judged(&load(&levels(100, 10, 50_000, 5_000)), STEADY_FROM_S, false);
         assert_eq!(early.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_pace_that_falls_to_the_end_is_a_snapshot() {
+        let ramp: Vec<u64> = (0..2_000).map(|second| 20_000 - 6 * second).collect();
+        let mut rows = load(&ramp);
+        for row in &mut rows.seconds {
+            row.telemetry.as_mut().unwrap().gc_moved_pages = 9;
+        }
+        let figures = judged(&rows, STEADY_FROM_S, true);
+        assert_eq!(figures.metric("steady_start_s"), None);
+        let kinds = |name| marks_of(&figures, name).iter().map(|it| it.0).collect::<Vec<_>>();
+        assert_eq!(kinds("iops_steady_mean"), [MarkKind::TwoRegimes], "tells more");
+        let snapshot = "the pace did not settle on one level within 2000 s".to_owned();
+        assert_eq!(marks_of(&figures, "waf_steady"), [(MarkKind::Unsettled, snapshot)]);
+        assert_eq!(kinds("iops_peak_mean_first_60s"), []);
     }
 
     #[test]

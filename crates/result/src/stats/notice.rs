@@ -57,9 +57,11 @@ impl Notice {
     /// The metrics `notice_waits`, `notice_waited_s` and `notice_slow_seconds_share`.
     pub fn metrics(&self) -> [(&'static str, Option<f64>); 3] {
         let known = self.commands > 0;
+        let waited_s = self.waited_ns as f64 / 1e9;
+        let is_in_turn = waited_s <= self.seconds as f64;
         [
             ("notice_waits", known.then_some(self.waits as f64)),
-            ("notice_waited_s", known.then_some(self.waited_ns as f64 / 1e9)),
+            ("notice_waited_s", (known && is_in_turn).then_some(waited_s)),
             ("notice_slow_seconds_share", self.slow_share),
         ]
     }
@@ -182,6 +184,8 @@ mod tests {
         let waited_s = notice.metrics()[1].1.unwrap();
         // Two waits of 0.268 s, to within a bin.
         assert!((waited_s / 0.537 - 1.0).abs() < 0.01, "{waited_s}");
+        let side_by_side = Notice::of(&rows(&[60_000_000], &[(1 << 28, 32)]), false);
+        assert_eq!(side_by_side.metrics()[1].1, None, "8.6 s of waits in a second");
         let text = notice.answer().text;
         assert!(text.contains("Yes, under this load: 2 of 100 commands"), "{text}");
         assert!(text.contains("50% of the seconds"), "{text}");

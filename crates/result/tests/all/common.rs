@@ -70,7 +70,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
 }
 
 /// Every kind of mark.
-pub(crate) const KINDS: [MarkKind; 9] = [
+pub(crate) const KINDS: [MarkKind; 12] = [
     MarkKind::NotSteady,
     MarkKind::PartOfDrive,
     MarkKind::Scale,
@@ -80,6 +80,9 @@ pub(crate) const KINDS: [MarkKind; 9] = [
     MarkKind::HostLimited,
     MarkKind::AtLeast,
     MarkKind::LateEnd,
+    MarkKind::Unsettled,
+    MarkKind::Unwritten,
+    MarkKind::Stopped,
 ];
 
 /// A load that writes fast until the spare superblocks are used up, then slowly and unevenly.

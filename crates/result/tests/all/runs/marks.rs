@@ -77,7 +77,8 @@ fn old_names_of_kinds_are_read_and_new_ones_written() {
     let names = names.map(|name| name.as_str().unwrap().to_owned());
     assert_eq!(
         names.join(" "),
-        "not-steady part-of-drive scale interrupted few-samples two-regimes host-limited at-least late-end"
+        "not-steady part-of-drive scale interrupted few-samples two-regimes host-limited at-least late-end \
+         unsettled unwritten stopped"
     );
 }
 
