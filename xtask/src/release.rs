@@ -4,6 +4,7 @@
 //! of what is inside. The technical note depends on the browser and the fonts of the machine, too.
 
 mod components;
+mod crates;
 mod debian;
 mod licences;
 mod python;
@@ -69,7 +70,7 @@ impl Release {
     }
 }
 
-/// Builds everything into `dist/` and prints the path of each file.
+/// Builds everything into `dist/`, rehearses the publication of the crates, and prints the path of each file.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     ensure_committed(workspace)?;
     let dir = workspace.path("dist");
@@ -84,6 +85,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut files = pack(workspace, &release, &distribution, &dir)?;
     files.push(printed_note(workspace, &release, &dir)?);
     files.extend(python::files(workspace, &release, &dir)?);
+    crates::rehearse(workspace)?;
     files.push(checksums(&dir, &files)?);
     files.iter().for_each(|file| println!("{}", file.display()));
     Ok(())
@@ -137,6 +139,7 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     run.args(["run", "consistency", "sim:sandisk-extreme-ii-480gb?scale=1/512"]);
     run.args(["--set", "duration=5s", "--set", "steady_from=2s"]).current_dir(&dir);
     proc::stream(log, &mut run)?;
+    crates::check(workspace)?;
     python::check(workspace, &release, &dir)
 }
 

@@ -271,7 +271,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "release",
-        what: "does the Debian package hold a program that runs, and the Python archive all its sources?",
+        what: "are the packages for Debian, Python and Rust complete, and does the program in them run?",
         lane: Lane::Cargo,
         after: &["program", "web-build", "python-deps"],
         needs: &[

@@ -42,3 +42,8 @@ pub use probe::Probe;
 /// Version of the results: a change that gives a drive of the same model other results raises it, and then
 /// `tests/golden.rs` fails.
 pub const RESULTS_VERSION: u32 = 1;
+
+/// The example of the page on crates.io.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
