@@ -265,6 +265,7 @@ impl Base {
         for (place, value) in VALUES.iter().enumerate().filter(others) {
             let number = point.logs[place].exp().round().max(1.0) as u64;
             settings.insert(value.key.to_owned(), number.to_string());
+            settings.extend(self.of_kinds(value.key, number));
         }
         if chosen[SPARE] || point.dies != self.dies() {
             let (blocks, reserved) = self.blocks_of(point.logs[SPARE].exp(), point.dies);
@@ -277,6 +278,24 @@ impl Base {
             settings.insert("nand.dies_per_channel".to_owned(), point.dies.to_string());
         }
         settings
+    }
+
+    /// The times of the kinds of pages of a model that has them (`nand.pages`), with this mean in the place of theirs,
+    /// and the mean in whole nanoseconds.
+    fn of_kinds(&self, key: &str, mean_ns: u64) -> Settings {
+        let operation = key.strip_prefix("nand.").and_then(|key| key.strip_suffix("_ns"));
+        let begin = operation.map(|operation| format!("nand.pages.{operation}_"));
+        let scale = mean_ns as f64 / self.number(key).unwrap_or(1.0);
+        let kinds: BTreeMap<&String, u64> = self
+            .values
+            .keys()
+            .filter(|key| begin.as_ref().is_some_and(|begin| key.starts_with(begin)))
+            .filter_map(|key| Some((key, (self.number(key)? * scale).round() as u64)))
+            .collect();
+        let mean = kinds.values().sum::<u64>().checked_div(kinds.len() as u64);
+        let mean = mean.map(|mean| (key.to_owned(), mean.to_string()));
+        let each = kinds.into_iter().map(|(key, ns)| (key.clone(), ns.to_string()));
+        each.chain(mean).collect()
     }
 
     /// The limits of the logarithm of a value: three deviations of the prior around it.
@@ -310,4 +329,24 @@ fn target_string(name: &str, scale: Option<Ratio>, settings: &Settings) -> Strin
     let words: Vec<_> = scale.into_iter().chain(settings).collect();
     let mark = if words.is_empty() { "" } else { "?" };
     format!("sim:{name}{mark}{}", words.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_of_the_kinds_of_pages_keep_their_ratio_and_have_the_fitted_mean() {
+        let base = Base::read("crucial-mx200-250gb").expect("a model");
+        let mut point = base.point();
+        point.logs[READ] = 70_000_f64.ln();
+        let chosen: Vec<bool> = (0..VALUES.len()).map(|place| place == READ).collect();
+        let settings = base.settings(&point, &chosen);
+        let number = |key: &str| settings[key].parse::<u64>().expect("a number");
+        assert_eq!(number("nand.pages.read_lower_ns"), 60_000);
+        assert_eq!(number("nand.pages.read_upper_ns"), 80_000);
+        assert_eq!(number("nand.read_ns"), 70_000);
+        let target = base.target(None, &settings).parse().expect("a target");
+        io::open::inspect(&target, &OpenOptions::default()).expect("a drive");
+    }
 }
