@@ -120,7 +120,7 @@ fn side_by_side(run: &Run) -> impl Iterator<Item = &[Phase]> {
 }
 
 /// The commands outstanding of a step by its name: `randread_4KiB_qd8`, with clones `randread_4KiB_qd8_jobs4`, and with
-/// a number of its own either of them and `_2`. `None` for a step of another load.
+/// a number of its own either of them and `_2`; or `None` if the step has another load.
 fn outstanding(name: &str, begin: &str) -> Option<u32> {
     let mut words = name.strip_prefix(begin)?.split('_');
     let depth: u32 = words.next()?.parse().ok()?;

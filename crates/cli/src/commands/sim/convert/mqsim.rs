@@ -168,7 +168,7 @@ fn drive(mut sections: Vec<Section>) -> Result<Conversion, String> {
 }
 
 /// The pages of the map: MQSim maps pages of the NAND, and a write of a part of one programs it whole. The answer is the
-/// size that a map here cannot have.
+/// size that a map here cannot have, or `None` if it can.
 fn map(draft: &mut Draft, page_bytes: u64) -> Option<LeftOut> {
     if !page_bytes.is_power_of_two() || page_bytes > 64 << 10 {
         return Some(LeftOut {
