@@ -15,8 +15,6 @@ import tempfile
 from pathlib import Path
 
 SCENARIOS = {1: "writes", 2: "reads"}
-PAGES = "map.unit_bytes=8192"
-"""MQSim maps pages of 8 KiB, the converted model pieces of 4 KiB."""
 CACHE = "map_cache.bytes=2097152&map_cache.entry_bytes=9"
 """What the conversion leaves to the reader: `CMT_Capacity`, and an entry of MQSim on a drive of this size."""
 
@@ -68,14 +66,11 @@ def main() -> None:
     columns = {}
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
-        for name, ideal_map, values in (("map in DRAM", True, PAGES), ("map cached", False, f"{PAGES}&{CACHE}")):
+        for name, ideal_map, values in (("map in DRAM", True, ""), ("map cached", False, CACHE)):
             columns[f"MQSim, {name}"] = peer(asked.source, ideal_map, directory)
             columns[f"ssdlab, {name}"] = {
                 number: ours(asked.program, asked.source, number, values, directory) for number in SCENARIOS
             }
-        columns["ssdlab, as converted"] = {
-            number: ours(asked.program, asked.source, number, "", directory) for number in SCENARIOS
-        }
     print("| | " + " | ".join(f"{it}: IOPS | mean us" for it in SCENARIOS.values()) + " |")
     print("| -- " * (1 + 2 * len(SCENARIOS)) + "|")
     for name, found in columns.items():

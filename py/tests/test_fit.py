@@ -100,6 +100,39 @@ def test_reads_tell_the_dies_and_known_values_stay() -> None:
     assert fitted["read_ns"].value == pytest.approx(60_000, rel=0.02)
 
 
+SLOW_READS = """
+name = "Slow reads"
+extends = "samsung-840-pro-256gb"
+[nand]
+read_ns = { value = 120_000, from = "assumed: a curve that reaches its dies" }
+[controller]
+read_latency_ns = { value = 40_000, from = "assumed: a part of a read that the fit finds" }
+"""
+"""A base model behind a host of 15,000 ns."""
+
+
+def test_a_curve_over_the_depth_tells_the_host_from_the_drive(tmp_path: Path) -> None:
+    base = tmp_path / "slow.toml"
+    base.write_text(SLOW_READS)
+    hidden = {"host_latency_ns": 40_000, "read_latency_ns": 60_000, "read_ns": 150_000}
+    sections = dict(zip(hidden, ("host__complete_ns", "controller__read_latency_ns", "nand__read_ns"), strict=True))
+    drive = ssdlab.Drive(base, scale=SCALE, **{sections[name]: value for name, value in hidden.items()})
+    depths = {"time": "1s", "write_bytes": "1MiB", "queue_depths": "1,2,4,8,16,32"}
+    run = ssdlab.simulate(drive, "qd-sweep", seed=11, settings=depths)
+    known = ["effective_spare", "program_ns", "relocate_ns", "write_command_ns", "read_command_ns"]
+    known += ["link_bytes_per_s", "pacing", "dies_per_channel"]
+    with pytest.raises(ssdlab.UsageError, match="`write_latency_ns`"):
+        ssdlab.fit([run], base, known=known, scale=SCALE)
+    known += ["write_latency_ns"]
+    fitted = ssdlab.fit([run], base, known=known, scale=SCALE)
+    for name, value in hidden.items():
+        found = fitted[name]
+        assert found.determined and found.value == pytest.approx(value, rel=0.02), name
+        assert found.low is not None and found.high is not None and found.low < value < found.high, name
+    file = fitted.to_toml("Behind")
+    assert "[host]" not in file and "`host.complete_ns=" in file
+
+
 def test_a_faulty_question_is_refused(run: ssdlab.Run) -> None:
     with pytest.raises(ssdlab.UsageError, match="of its size"):
         ssdlab.fit([run], BASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import signal
 import subprocess
@@ -227,6 +228,47 @@ def test_drives_with_policies_work_side_by_side() -> None:
     for thread in threads:
         thread.join()
     assert len(states) == 3 and all(state == states[0] for state in states)
+
+
+def test_a_hundred_thousand_calls_of_functions_leave_no_references() -> None:
+    calls = 0
+
+    def choose(blocks: Blocks) -> int:
+        nonlocal calls
+        calls += 1
+        return int(blocks.valid.argmin())
+
+    def pace(level: Level) -> float:
+        nonlocal calls
+        calls += 1
+        return 8 - level.writable / level.pages if level.writable < 8 * level.pages else 0.25
+
+    drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/1024", policy=choose, pace=pace)
+    offsets = random_pages(drive, 50_000)
+
+    def held(until: int) -> int:
+        while calls < until:
+            drive.submit("write", offsets)
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    before = held(10_000)
+    assert held(110_000) - before < 500
+
+
+def test_a_thousand_threads_leave_no_memory() -> None:
+    drive = small(greedy)
+
+    def held(threads: int) -> int:
+        for _ in range(threads):
+            thread = threading.Thread(target=lambda: drive.submit("write", [0, 4096]))
+            thread.start()
+            thread.join()
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    before = held(100)
+    assert held(1000) - before < 500
 
 
 def test_check_policy_names_what_breaks() -> None:

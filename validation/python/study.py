@@ -242,8 +242,7 @@ cells are in `drives/study.csv`. No model of the simulator and no figure of a da
 | settled random write | fresh rate / (1 + price x (WAF - 1)) | size of the log, price of a move |
 | QD curve | dies and a shared stage, exact mean value analysis (Reiser and Lavenberg 1980) | dies, two times |
 
-`ssdlab sim fit` itself cannot use these cells yet: they are figures in tables, without a run, and
-no model of its simulations describes the hosts.
+[refit.md](refit.md) has fits of the reads by simulations.
 
 ## Errors
 

@@ -39,7 +39,7 @@ use self::figures::{Figures, NOISE};
 use self::measured::Measurements;
 use self::search::{Best, Problem, Sensitivity};
 use self::searched::{Searched, persistent};
-use self::values::{Base, PACING, PROGRAM, Point, SPARE, Settings, VALUES};
+use self::values::{Base, HOST, PACING, PROGRAM, Point, SPARE, Settings, VALUES};
 use session::pool::Limits;
 
 /// Half of a 95% interval in standard deviations.
@@ -85,19 +85,22 @@ pub fn fit(
 ) -> Result<Fit, RunError> {
     let base = Base::read(question.base)?;
     let read = |runs: &[Run], held_out| -> Result<Vec<_>, RunError> {
-        let each = runs.iter().map(|run| match run.test.as_str() {
-            IMPORTED => imported::read(run, base.capacity_bytes, held_out),
-            _ => Ok(vec![Measurements::read(run, held_out)?]),
-        });
-        Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        let (of_others, own): (Vec<_>, Vec<_>) =
+            runs.iter().partition(|run| run.test.as_str() == IMPORTED);
+        let own = own.into_iter().map(|run| Measurements::read(run, held_out));
+        let mut all = own.collect::<Result<Vec<_>, _>>()?;
+        all.extend(imported::read(&of_others, base.capacity_bytes, held_out)?);
+        Ok(all)
     };
     let (used, held_out) = (read(question.runs, false)?, read(question.hold_out, true)?);
-    check(&base, question, &used, &held_out)?;
+    let is_known = |name: &str| question.known.iter().any(|known| known == name);
+    let has_open_host = base.has_open_host(&used, is_known) && !is_known(VALUES[HOST].name);
+    check(&base, question, has_open_host, used.iter().chain(&held_out))?;
     let runs: Vec<&Measurements> = used.iter().collect();
     let told: Vec<&Figures> = used.iter().map(|run| &run.figures).collect();
-    let is_known = |name: &str| question.known.iter().any(|known| known == name);
     let open = |value| base.is_open(value, &told) && !is_known(value.name);
-    let open = VALUES.iter().map(open).collect();
+    let mut open: Vec<bool> = VALUES.iter().map(open).collect();
+    open[HOST] &= has_open_host;
     let sizes = (question.scale, question.seed);
     let mut bench = Bench::new(&base, sizes, open, limits, (stop, ended))?;
     let asked = bench.open.clone();
@@ -226,11 +229,11 @@ fn guessed_pacing(
 }
 
 /// Refuses runs that are not of one drive of the size of the base model.
-fn check(
+fn check<'a>(
     base: &Base,
     question: &Question<'_>,
-    used: &[Measurements],
-    held_out: &[Measurements],
+    has_open_host: bool,
+    runs: impl Iterator<Item = &'a Measurements>,
 ) -> Result<(), RunError> {
     let usage = |fault: String| Err(RunError::Usage(fault));
     let is_value = |name: &str| VALUES.iter().any(|value| value.name == name);
@@ -240,14 +243,14 @@ fn check(
         let names = VALUES.iter().map(|value| value.name).chain(others).collect::<Vec<_>>();
         return usage(format!("known value `{name}`; expected one of {}", names.join(", ")));
     }
-    if used.is_empty() {
+    if question.runs.is_empty() {
         return usage("no run to fit; expected the runs of one drive".to_owned());
     }
     let tolerance = question.tolerance;
     if !(NOISE..=1.0).contains(&tolerance) {
         return usage(format!("tolerance {tolerance}; expected {NOISE} to 1, such as 0.05 or 5%"));
     }
-    for run in used.iter().chain(held_out) {
+    for run in runs {
         let ratio = run.whole_bytes() / base.capacity_bytes as f64;
         if (ratio - 1.0).abs() > SAME_SIZE {
             return usage(format!(
@@ -264,10 +267,12 @@ fn check(
                 run.id, base.depth,
             ));
         }
-        if let Some(host) = run.host.as_ref().filter(|host| **host != base.host) {
+        let other = run.host.as_ref().filter(|host| **host != base.host && !has_open_host);
+        if let Some(host) = other {
             return usage(format!(
                 "run {} is of a drive behind the host `{host}`, and the base model stands behind `{}`; expected the \
-                 same host (`host` of the model), for no value of a drive explains it",
+                 same host (`host` of the model), or three depths with a latency of the drive known \
+                 (`write_latency_ns`), which tell its time",
                 run.id, base.host,
             ));
         }

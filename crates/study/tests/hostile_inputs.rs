@@ -257,17 +257,22 @@ fn hostile_settings_of_a_run_end_in_a_message() {
 #[test]
 fn hostile_figures_of_another_program_end_in_a_message() {
     let imported = |metrics: Vec<(String, f64)>, size: &str, duration_ns: u64| {
+        let phase = |name: &str| Phase { name: name.to_owned(), duration_ns, ..Phase::default() };
+        let step = |(name, _): &(String, f64)| Some(phase(name.split('.').nth(1)?));
+        let phases = metrics.iter().filter_map(step).zip(1..);
+        let phases = phases.map(|(step, start_ns)| Phase { start_ns, ..step });
+        let phases = phases.chain([phase("load")]).collect();
         let metrics = metrics.into_iter().map(|(name, value)| (name, Some(value)));
         let mut run = Run { test: "imported".to_owned(), metrics: metrics.collect(), ..run() };
         run.config.insert("size".to_owned(), size.into());
-        run.phases = vec![Phase { name: "load".to_owned(), duration_ns, ..Phase::default() }];
+        run.phases = phases;
         run
     };
     let reads = |depth: &str, value: f64| {
         ["iops", "latency_ns_p50"]
             .map(|end| (format!("imported.randread_4KiB_qd{depth}.{end}"), value))
     };
-    for depth in ["0", "1", "4294967295", "4294967296", "-1", "", "1_jobs2"] {
+    for depth in ["0", "1", "4294967295", "4294967296", "-1", "", "1_jobs2", "9_jobs4294967295"] {
         for value in [0.0, 1.0, 1e308, f64::NAN, f64::INFINITY] {
             answer(&[imported(reads(depth, value).to_vec(), "256g", 1)]);
         }

@@ -155,6 +155,9 @@ struct Description {
     scale: Ratio,
 }
 
+/// Begin of the keys for times of the host.
+const OF_HOST: &str = "host.";
+
 /// The drive `name` with its overrides, and the configuration that results.
 fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config), TargetError> {
     let usage = |error: &dyn std::fmt::Display| TargetError::Usage(error.to_string());
@@ -164,12 +167,23 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config
         take(&mut overrides, "scale", "a share from 0 to 1 such as 1/64")?.unwrap_or(Ratio::ONE);
     let seed = take(&mut overrides, "seed", "a whole number such as 7")?.unwrap_or(0);
     let host: Option<String> = take(&mut overrides, "host", "the name of a host profile")?;
+    let of_host: Vec<_> = overrides.extract_if(.., |(key, _)| key.starts_with(OF_HOST)).collect();
     let model = Model::load_beside(name, &text, &overrides, &|file| beside(Path::new(name), file))
         .map_err(|error| usage(&error))?;
     let mut config = model.resolve(scale).map_err(|error| usage(&error))?;
     config.seed = seed;
     let host = host.or_else(|| model.host.as_ref().map(|host| host.value.clone()));
-    let host = host_profile(host.as_deref().unwrap_or(NO_HOST))?;
+    let mut host = host_profile(host.as_deref().unwrap_or(NO_HOST))?;
+    for (key, value) in &of_host {
+        let Some(profile) = host else {
+            return Err(TargetError::Usage(format!(
+                "`{}` is a time of a host, and the drive stands behind none; name one: host=...",
+                shortened(key)
+            )));
+        };
+        let changed = profile.with(&key[OF_HOST.len()..], value);
+        host = Some(changed.map_err(|error| usage(&error))?);
+    }
     let config = config.behind(host.as_ref().map(HostProfile::system));
     Ok((Description { model, host, scale }, config))
 }

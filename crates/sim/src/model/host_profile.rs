@@ -67,6 +67,33 @@ impl HostProfile {
         Ok(profile)
     }
 
+    /// This profile with another time under `key`, which its name tells from then on.
+    ///
+    /// # Errors
+    /// [`ModelError::Host`] for a key that is no time of a host, and for a value out of its range.
+    pub fn with(mut self, key: &str, text: &str) -> Result<Self, ModelError> {
+        let name = self.name.clone();
+        let fail = |message: String| ModelError::Host { name, message: shortened_words(&message) };
+        let time = match key {
+            "submit_ns" => &mut self.submit_ns,
+            "port_ns" => &mut self.port_ns,
+            "complete_ns" => &mut self.complete_ns,
+            _ => {
+                let key = shortened(key);
+                return Err(fail(format!(
+                    "`{key}` is no time of a host; expected submit_ns, port_ns or complete_ns"
+                )));
+            }
+        };
+        let Ok(value) = text.replace('_', "").parse() else {
+            let text = shortened(text);
+            return Err(fail(format!("`{key}` is `{text}`; expected a whole number")));
+        };
+        *time = Sourced { value, from: "override: command line".to_owned() };
+        self.name = format!("{} [{key}={value}]", self.name);
+        self.check().map(|()| self).map_err(fail)
+    }
+
     fn check(&self) -> Result<(), String> {
         let data_bytes_per_s = self.data_bytes_per_s.as_ref().map_or(TB_PER_S, |rate| rate.value);
         for (key, value, min, max) in [
@@ -106,6 +133,23 @@ mod tests {
     fn every_built_in_host_is_sound() {
         for (name, text) in HOSTS {
             HostProfile::load(name, text).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
+    #[test]
+    fn a_changed_time_is_in_the_name_of_a_profile_and_within_its_range() {
+        let (name, text) = HOSTS[0];
+        let with = |key, value| HostProfile::load(name, text).expect("sound").with(key, value);
+        let changed = with("complete_ns", "40_000").expect("a time");
+        assert_eq!(changed.system().complete_ns, 40_000);
+        assert!(changed.name.ends_with("[complete_ns=40000]"), "{}", changed.name);
+        for (key, value, words) in [
+            ("queue_depth", "3", "is no time of a host"),
+            ("port_ns", "fast", "expected a whole number"),
+            ("submit_ns", "9000000000000000", "must lie between 0 and"),
+        ] {
+            let message = with(key, value).expect_err(key).to_string();
+            assert!(message.contains(words) && message.contains(key), "{message}");
         }
     }
 

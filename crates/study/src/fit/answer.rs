@@ -124,6 +124,10 @@ impl Fit {
         let mut table = "";
         for (key, value) in &self.settings {
             let Some((section, key)) = key.split_once('.') else { continue };
+            if section == "host" {
+                let _ = writeln!(text, "# Measured behind a host with `host.{key}={value}`.");
+                continue;
+            }
             if section != table {
                 table = section;
                 let _ = write!(text, "\n[{table}]\n");

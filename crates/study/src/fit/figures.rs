@@ -96,6 +96,12 @@ fn beyond_steady(written: f64, steady: f64) -> Option<f64> {
     (writes.is_finite() && writes > 0.0).then_some(writes)
 }
 
+/// The commands outstanding of a figure, or `None` if its name has none.
+pub(super) fn depth(name: &str) -> Option<u32> {
+    let (_, depth) = name.rsplit_once("_qd")?;
+    depth.split_once('.')?.0.parse().ok()
+}
+
 /// Whether a figure tells about reads.
 pub(super) fn is_of_reads(name: &str) -> bool {
     name.contains("read")

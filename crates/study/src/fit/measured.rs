@@ -97,13 +97,14 @@ impl Measurements {
 
     /// The most commands outstanding of a figure or of the load, or `None` if nothing names them.
     pub(super) fn depth(&self) -> Option<u32> {
-        let of_figures = self.figures.keys().filter_map(|name| {
-            let (_, depth) = name.rsplit_once("_qd")?;
-            depth.split_once('.')?.0.parse().ok()
-        });
         let is_depth = |setting: &&Setting| setting.name == "queue_depth";
         let of_load = self.settings.iter().find(is_depth).and_then(|it| it.value.parse().ok());
-        of_figures.chain(of_load).max()
+        self.depths().chain(of_load).max()
+    }
+
+    /// The commands outstanding of its figures.
+    pub(super) fn depths(&self) -> impl Iterator<Item = u32> {
+        self.figures.keys().filter_map(|name| figures::depth(name))
     }
 
     /// The name of its test.

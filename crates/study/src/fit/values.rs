@@ -9,7 +9,8 @@ use run::RunError;
 use sim::model::{Model, built_in};
 use target::TargetSpec;
 
-use super::figures::{Figures, is_of_a_mix, is_of_reads};
+use super::figures::{self, Figures, is_of_a_mix, is_of_reads};
+use super::measured::Measurements;
 
 /// A value of the model.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub(super) struct Value {
 }
 
 /// The effective spare is a share; all others are times, rates and sizes.
-pub(super) const VALUES: [Value; 11] = [
+pub(super) const VALUES: [Value; 12] = [
     Value::of("effective_spare", "nand.reserved_superblocks", 1.0, is_of_writes),
     Value::of("program_ns", "nand.program_ns", 0.7, is_of_writes),
     Value::of("relocate_ns", "controller.relocate_ns", 1.0, is_of_writes),
@@ -39,7 +40,13 @@ pub(super) const VALUES: [Value; 11] = [
     Value::optional("write_latency_ns", "controller.write_latency_ns", is_of_single_writes),
     Value::of("pslc_bytes", "pslc.bytes", 1.0, is_of_cache),
     Value::of("pslc_program_ns", "pslc.program_ns", 0.7, is_of_cache),
+    Value::of("host_latency_ns", HOST_LATENCY, 0.7, is_of_one_or_a_depth),
 ];
+
+/// Key of the time from the report of the drive to the program, in a target string: no model of a drive has it.
+const HOST_LATENCY: &str = "host.complete_ns";
+/// Fewest depths that make a curve.
+const CURVE_DEPTHS: usize = 3;
 
 /// Place of the share of the NAND in use that holds no user data.
 pub(super) const SPARE: usize = place_of("effective_spare");
@@ -57,6 +64,8 @@ pub(super) const READ_COMMAND: usize = place_of("read_command_ns");
 pub(super) const PACING: &str = "gc.pacing";
 /// Places of the values of reads alone.
 pub(super) const READS: [usize; 3] = [READ, READ_COMMAND, place_of("read_latency_ns")];
+/// Place of the time of the host.
+pub(super) const HOST: usize = place_of("host_latency_ns");
 /// Place of the rate of the link.
 pub(super) const LINK: usize = place_of("link_bytes_per_s");
 
@@ -91,6 +100,10 @@ fn is_of_writes(name: &str) -> bool {
 fn is_of_single_writes(name: &str) -> bool {
     let starts = ["latency.", "corners."].iter().any(|start| name.starts_with(start));
     starts || name.contains("write_qd") || is_of_a_mix(name)
+}
+
+fn is_of_one_or_a_depth(name: &str) -> bool {
+    figures::depth(name).is_some() || is_of_single_writes(name)
 }
 
 fn is_of_cache(name: &str) -> bool {
@@ -152,7 +165,11 @@ impl Base {
         let beside = |file: &str| io::engine::sim::beside(name.as_ref(), file);
         let values =
             Model::values(name, &text, &beside).map_err(|error| usage(error.to_string()))?;
-        let values = values.into_iter().map(|it| (it.key, it.value.replace('_', ""))).collect();
+        let mut values: BTreeMap<_, _> =
+            values.into_iter().map(|it| (it.key, it.value.replace('_', ""))).collect();
+        if let Some(host) = io::engine::sim::configure(name, &[])?.options.stages.host {
+            values.insert(HOST_LATENCY.to_owned(), host.complete_ns.to_string());
+        }
         let spec: TargetSpec = target_string(name, None, &Settings::new()).parse()?;
         let inspected = io::open::inspect(&spec, &OpenOptions::default())?;
         let capacity_bytes = inspected.identity.capacity_bytes;
@@ -197,6 +214,28 @@ impl Base {
         told && self.value(value).is_some()
     }
 
+    /// Whether runs tell the time of the host. None is behind that of the base model; a curve over the queue depth tells
+    /// times that a die is busy apart from latencies; and the drive's own latency is known for a kind of command of the
+    /// curve, without which the two are a sum.
+    pub(super) fn has_open_host(
+        &self,
+        runs: &[Measurements],
+        is_known: impl Fn(&str) -> bool,
+    ) -> bool {
+        let is_elsewhere = runs.iter().all(|run| run.host.as_ref() != Some(&self.host));
+        let of_curve = || runs.iter().flat_map(|run| run.figures.keys());
+        let mut depths: Vec<_> = of_curve().filter_map(|name| figures::depth(name)).collect();
+        depths.sort_unstable();
+        depths.dedup();
+        let is_apart = [("read_latency_ns", "read_qd"), ("write_latency_ns", "write_qd")]
+            .into_iter()
+            .any(|(latency, kind)| is_known(latency) && of_curve().any(|it| it.contains(kind)));
+        is_elsewhere
+            && is_apart
+            && depths.len() >= CURVE_DEPTHS
+            && self.value(&VALUES[HOST]).is_some()
+    }
+
     /// The base model as a point.
     pub(super) fn point(&self) -> Point {
         let log = |value: &Value| self.value(value).map_or(0.0, f64::ln);
@@ -226,6 +265,7 @@ impl Base {
         for (place, value) in VALUES.iter().enumerate().filter(others) {
             let number = point.logs[place].exp().round().max(1.0) as u64;
             settings.insert(value.key.to_owned(), number.to_string());
+            settings.extend(self.of_kinds(value.key, number));
         }
         if chosen[SPARE] || point.dies != self.dies() {
             let (blocks, reserved) = self.blocks_of(point.logs[SPARE].exp(), point.dies);
@@ -238,6 +278,24 @@ impl Base {
             settings.insert("nand.dies_per_channel".to_owned(), point.dies.to_string());
         }
         settings
+    }
+
+    /// The times of the kinds of pages of a model that has them (`nand.pages`), with this mean in the place of theirs,
+    /// and the mean in whole nanoseconds.
+    fn of_kinds(&self, key: &str, mean_ns: u64) -> Settings {
+        let operation = key.strip_prefix("nand.").and_then(|key| key.strip_suffix("_ns"));
+        let begin = operation.map(|operation| format!("nand.pages.{operation}_"));
+        let scale = mean_ns as f64 / self.number(key).unwrap_or(1.0);
+        let kinds: BTreeMap<&String, u64> = self
+            .values
+            .keys()
+            .filter(|key| begin.as_ref().is_some_and(|begin| key.starts_with(begin)))
+            .filter_map(|key| Some((key, (self.number(key)? * scale).round() as u64)))
+            .collect();
+        let mean = kinds.values().sum::<u64>().checked_div(kinds.len() as u64);
+        let mean = mean.map(|mean| (key.to_owned(), mean.to_string()));
+        let each = kinds.into_iter().map(|(key, ns)| (key.clone(), ns.to_string()));
+        each.chain(mean).collect()
     }
 
     /// The limits of the logarithm of a value: three deviations of the prior around it.
@@ -271,4 +329,24 @@ fn target_string(name: &str, scale: Option<Ratio>, settings: &Settings) -> Strin
     let words: Vec<_> = scale.into_iter().chain(settings).collect();
     let mark = if words.is_empty() { "" } else { "?" };
     format!("sim:{name}{mark}{}", words.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_of_the_kinds_of_pages_keep_their_ratio_and_have_the_fitted_mean() {
+        let base = Base::read("crucial-mx200-250gb").expect("a model");
+        let mut point = base.point();
+        point.logs[READ] = 70_000_f64.ln();
+        let chosen: Vec<bool> = (0..VALUES.len()).map(|place| place == READ).collect();
+        let settings = base.settings(&point, &chosen);
+        let number = |key: &str| settings[key].parse::<u64>().expect("a number");
+        assert_eq!(number("nand.pages.read_lower_ns"), 60_000);
+        assert_eq!(number("nand.pages.read_upper_ns"), 80_000);
+        assert_eq!(number("nand.read_ns"), 70_000);
+        let target = base.target(None, &settings).parse().expect("a target");
+        io::open::inspect(&target, &OpenOptions::default()).expect("a drive");
+    }
 }

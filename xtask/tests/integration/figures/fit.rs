@@ -41,10 +41,10 @@ fn a_hidden_program_time_is_found_and_written_as_a_model() {
 
 /// A document of fio with one job for each pair of options and rate.
 fn fio(lab: &Lab, jobs: &[(&str, &str, f64)]) -> String {
-    let job = |(rw, depth, iops): &(&str, &str, f64)| {
+    let job = |(group, (rw, depth, iops)): (usize, &(&str, &str, f64))| {
         let kind = if rw.contains("read") { "read" } else { "write" };
         let mut job = json!({
-            "jobname": format!("{rw}{depth}"), "groupid": 0, "error": 0,
+            "jobname": format!("{rw}{depth}"), "groupid": group, "error": 0,
             "job options": { "rw": rw, "bs": "4k", "iodepth": depth, "direct": "1" },
             "read": {}, "write": {}, "trim": {},
         });
@@ -55,7 +55,7 @@ fn fio(lab: &Lab, jobs: &[(&str, &str, f64)]) -> String {
         });
         job
     };
-    let jobs: Vec<_> = jobs.iter().map(job).collect();
+    let jobs: Vec<_> = jobs.iter().enumerate().map(job).collect();
     let document = json!({ "fio version": "fio-3.36", "timestamp": 1_700_000_000, "jobs": jobs });
     std::fs::write(lab.path("fio.json"), document.to_string()).expect("room for a file");
     let mut command = lab.command(&["library", "import", "fio", "fio.json", "--drive", "A drive"]);

@@ -154,23 +154,39 @@ fn drive(mut sections: Vec<Section>) -> Result<Conversion, String> {
     word(&mut device, "Memory_Type", &["FLASH"])?;
     word(&mut device, "Flash_Comm_Protocol", &["NVDDR2"])?;
     word(&mut device, "Address_Mapping", &["PAGE_LEVEL"])?;
-    let blocks = shape(&mut draft, &mut device, &mut flash)?;
+    let (blocks, page_bytes) = shape(&mut draft, &mut device, &mut flash)?;
+    let without_map = map(&mut draft, page_bytes);
     interface(&mut draft, &mut host, &mut device)?;
     times(&mut draft, &mut device, &mut flash)?;
     let cache = device.whole("Data_Cache_Capacity")?;
     draft.derived("buffer.write_bytes", cache, "Data_Cache_Capacity");
     draft.put("buffer.power_loss_protected", false, "assumed: MQSim has no flush");
     collection(&mut draft, &mut device, blocks)?;
-    let left_out = [&host, &device, &flash].into_iter().flat_map(left_out).collect();
+    let left_out = [&host, &device, &flash].into_iter().flat_map(left_out);
+    let left_out = left_out.chain(without_map).collect();
     Ok(Conversion { toml: draft.0, kind: Kind::Drive, left_out })
 }
 
-/// Capacity and structure; the answer is the blocks of a plane.
+/// The pages of the map: MQSim maps pages of the NAND, and a write of a part of one programs it whole. The answer is the
+/// size that a map here cannot have, or `None` if it can.
+fn map(draft: &mut Draft, page_bytes: u64) -> Option<LeftOut> {
+    if !page_bytes.is_power_of_two() || page_bytes > 64 << 10 {
+        return Some(LeftOut {
+            name: "Page_Capacity".to_owned(),
+            value: page_bytes.to_string(),
+            reason: "MQSim maps pages of this size; a map here has 4, 8, 16, 32 or 64 KiB",
+        });
+    }
+    draft.derived("map.unit_bytes", page_bytes, "Page_Capacity: it maps pages of the NAND");
+    None
+}
+
+/// Capacity and structure; the answer is the blocks of a plane and the bytes of a page.
 fn shape(
     draft: &mut Draft,
     device: &mut Parameters,
     flash: &mut Parameters,
-) -> Result<u64, String> {
+) -> Result<(u64, u64), String> {
     let planes = flash.whole("Plane_No_Per_Die")?;
     let (blocks, pages) = (flash.whole("Block_No_Per_Plane")?, flash.whole("Page_No_Per_Block")?);
     let page_bytes = flash.whole("Page_Capacity")?;
@@ -193,7 +209,7 @@ fn shape(
         draft.derived(&format!("nand.{key}"), value, from);
     }
     draft.put("nand.reserved_superblocks", 0, "derived: MQSim reserves none");
-    Ok(blocks)
+    Ok((blocks, page_bytes))
 }
 
 fn interface(
@@ -436,6 +452,7 @@ mod tests {
         assert_eq!((config.raw_bytes, config.geometry.dies), (4 << 30, 4));
         let spare = 1.0 - config.capacity_bytes() as f64 / config.raw_bytes as f64;
         assert!((spare - 0.12).abs() < 1e-5, "{spare}");
+        assert_eq!(config.geometry.page_bytes, 8192);
         for line in [
             "nand.read_ns = { value = 60000,",
             "nand.program_ns = { value = 700000,",
@@ -452,6 +469,17 @@ mod tests {
         assert_eq!(left[0], ("CMT_Capacity", "give [map_cache] its bytes and entry_bytes"));
         assert_eq!(left[1], ("Invented", "MQSim or this version of it alone knows it"));
         assert_eq!(left.len(), 2);
+    }
+
+    #[test]
+    fn a_size_of_pages_that_no_map_has_is_told() {
+        let xml = drive_xml("0.12", "").replace("<Page_Capacity>8192", "<Page_Capacity>12288");
+        let Conversion { toml, left_out, .. } = convert(&xml, 1).unwrap();
+        assert!(!toml.contains("map.unit_bytes"), "{toml}");
+        assert_eq!(
+            (left_out[0].name.as_str(), left_out[0].value.as_str()),
+            ("Page_Capacity", "12288")
+        );
     }
 
     fn flow(more: &[(&str, &str)]) -> String {
