@@ -18,6 +18,7 @@ mod fabrics;
 mod features;
 pub mod io;
 pub mod logs;
+mod placement;
 pub mod queue;
 pub mod subsystem;
 mod zones;
