@@ -33,7 +33,7 @@ pub struct Configuration {
     /// Reclaim unit handles, each with one placement identifier.
     pub handles: u16,
     /// Whether moved data stays with its handle (persistently isolated).
-    pub persistent: bool,
+    pub is_persistent: bool,
     /// Nominal size of a reclaim unit.
     pub unit_bytes: u64,
     /// Namespaces.
@@ -64,7 +64,7 @@ impl Configuration {
         put(&mut bytes, 26, self.handles.saturating_sub(1).to_le_bytes());
         put(&mut bytes, 28, self.namespaces.to_le_bytes());
         put(&mut bytes, 32, self.unit_bytes.to_le_bytes());
-        let kind = if self.persistent { PERSISTENTLY_ISOLATED } else { INITIALLY_ISOLATED };
+        let kind = if self.is_persistent { PERSISTENTLY_ISOLATED } else { INITIALLY_ISOLATED };
         for handle in 0..usize::from(self.handles) {
             put(&mut bytes, HEADER_BYTES + CONFIGURATION_BYTES + 4 * handle, [kind]);
         }
@@ -75,7 +75,8 @@ impl Configuration {
     pub fn decode(bytes: &[u8]) -> Self {
         Self {
             handles: u16_at(bytes, 24),
-            persistent: u8_at(bytes, HEADER_BYTES + CONFIGURATION_BYTES) == PERSISTENTLY_ISOLATED,
+            is_persistent: u8_at(bytes, HEADER_BYTES + CONFIGURATION_BYTES)
+                == PERSISTENTLY_ISOLATED,
             unit_bytes: u64_at(bytes, 32),
             namespaces: u32_at(bytes, 28),
         }

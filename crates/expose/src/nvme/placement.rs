@@ -2,8 +2,6 @@
 //!
 //! A reclaim unit is a superblock. Absent: I/O Management Send, which exchanges a reclaim unit before it is full.
 
-use std::collections::VecDeque;
-
 use nvme::command::Command;
 use nvme::fdp::{self, Configuration, HandleStatus, InvalidPlacement, Statistics};
 use nvme::identify::IDENTIFY_BYTES;
@@ -25,17 +23,6 @@ pub(super) const PAGES: [u8; 4] = [
 ];
 /// Features of drives with handles.
 pub(super) const FEATURES: [u8; 2] = [fdp::feature::PLACEMENT, fdp::feature::EVENTS];
-/// Events that are kept.
-const EVENTS_MAX: usize = 63;
-
-/// Writes with a placement identifier that there is not.
-#[derive(Debug, Default)]
-pub(super) struct PlacementEvents {
-    /// Whether a host wants to know of them.
-    is_enabled: bool,
-    events: VecDeque<InvalidPlacement>,
-}
-
 /// The handle that a write names, or the first one for an unknown identifier, which is an event.
 ///
 /// # Errors
@@ -52,11 +39,7 @@ pub(super) fn handle_of(subsystem: &Subsystem, command: &Command) -> Result<u8, 
             let time_ms = subsystem.shared.with(|disk| disk.drive().now().0) / 1_000_000;
             let event =
                 InvalidPlacement { placement: identifier, time_ms, namespace_id: NAMESPACE };
-            let mut log = locked(&subsystem.placement_events);
-            if log.is_enabled {
-                log.events.truncate(EVENTS_MAX - 1);
-                log.events.push_front(event);
-            }
+            locked(&subsystem.placement_events).add(event);
             Ok(0)
         }
         _ => Err(CommandStatus::INVALID_FIELD),
@@ -83,7 +66,7 @@ pub(super) fn log(
             let geometry = subsystem.shared.with(|disk| disk.drive().config().geometry);
             Configuration {
                 handles,
-                persistent: placement.isolation == Isolation::Persistent,
+                is_persistent: placement.isolation == Isolation::Persistent,
                 unit_bytes: u64::from(geometry.superblock_data_pages()) * PAGE_BYTES,
                 namespaces: NAMESPACE,
             }
@@ -93,7 +76,7 @@ pub(super) fn log(
         page::PLACEMENT_STATISTICS => statistics(subsystem).encode().to_vec(),
         _ => {
             let mut log = locked(&subsystem.placement_events);
-            let events = if first & OF_HOST == 0 { &[][..] } else { log.events.make_contiguous() };
+            let events = if first & OF_HOST == 0 { &[][..] } else { log.all() };
             InvalidPlacement::encode_all(events)
         }
     }))

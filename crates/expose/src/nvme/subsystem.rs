@@ -15,7 +15,7 @@ use sim::mechanism::zones::ZonesPlan;
 
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
-use super::placement::PlacementEvents;
+use super::placement_events::PlacementEvents;
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
 

@@ -61,7 +61,7 @@ fn the_structures_name_one_group_with_its_handles() {
             let found = log(host, page::PLACEMENT_CONFIGURATIONS, 128, 1).unwrap();
             let expected = Configuration {
                 handles: HANDLES,
-                persistent,
+                is_persistent: persistent,
                 unit_bytes: u64::from(geometry.superblock_data_pages()) * 4096,
                 namespaces: 1,
             };

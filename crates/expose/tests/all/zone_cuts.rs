@@ -23,7 +23,7 @@ const BLOCK: usize = 4096;
 
 /// A zone as the host knows it.
 #[derive(Clone, Default)]
-struct Known {
+struct ZoneRecord {
     /// The byte of each block, or `None` for one that no answer has named.
     blocks: Vec<Option<u8>>,
     is_full: bool,
@@ -34,7 +34,7 @@ struct Known {
     may_be_full: bool,
 }
 
-impl Known {
+impl ZoneRecord {
     /// An append has an answer.
     fn set(&mut self, place: usize, byte: u8, blocks: usize) {
         let end = self.blocks.len().max(place + blocks);
@@ -58,7 +58,7 @@ fn acknowledged_appends_stand_before_the_write_pointer_and_nothing_behind_it() {
             let mut case = Case {
                 queue: host.queue(1),
                 rng: Rng::split(seed, "zone cuts"),
-                zones: vec![Known::default(); ZONES as usize],
+                zones: vec![ZoneRecord::default(); ZONES as usize],
                 sizes: sizes(&shared),
                 place: format!("seed {seed}"),
                 cut_short: 0,
@@ -78,7 +78,7 @@ fn acknowledged_appends_stand_before_the_write_pointer_and_nothing_behind_it() {
 struct Case {
     queue: Queue,
     rng: Rng,
-    zones: Vec<Known>,
+    zones: Vec<ZoneRecord>,
     sizes: (u64, u64),
     place: String,
     /// Zones of which appends were lost.
@@ -105,7 +105,7 @@ impl Case {
                     (Ok((at, _)), Some((byte, blocks))) => {
                         known.set((at - start) as usize, byte, blocks);
                     }
-                    (Ok(_), None) if action == send::RESET => *known = Known::default(),
+                    (Ok(_), None) if action == send::RESET => *known = ZoneRecord::default(),
                     (Ok(_), None) => known.is_full = true,
                     (Err(CommandStatus::WRITE_FAULT), Some((byte, _))) => {
                         known.unanswered.insert(byte);
@@ -179,7 +179,7 @@ impl Case {
             let has = |byte: &u8| blocks.contains(byte);
             self.cut_short += u64::from(!known.unanswered.iter().all(has));
             let blocks = blocks[..written].iter().map(|&byte| Some(byte)).collect();
-            self.zones[zone as usize] = Known { blocks, is_full, ..Known::default() };
+            self.zones[zone as usize] = ZoneRecord { blocks, is_full, ..ZoneRecord::default() };
         }
     }
 }

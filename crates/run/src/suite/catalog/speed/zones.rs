@@ -22,9 +22,7 @@ use target::{ZoneLimits, ZoneOrder};
 use crate::error::RunError;
 use crate::jobs::{JobSpec, Jobs};
 use crate::params::Param;
-use crate::suite::keys::{
-    Block, Count, Duration, Key, List, QueueDepth, Reading, Region, settings,
-};
+use crate::suite::keys::{Block, Count, Duration, Key, QueueDepth, Reading, Region, settings};
 use crate::suite::{
     Action, Chapter, Chart, Definition, Figures, Formula, Measurements, Notes, PhaseSpec,
     ReviewEntry, Site, Step, TestSettings, amplification, rates, steps,
@@ -78,7 +76,7 @@ settings! {
             "1,2,4,8,16,32,64,128",
             "zones written at a time, rising; the default ends with as many as the drive keeps open",
         );
-        depths: List<u32> = Param::new("depths", "1,4,16,64", "appends outstanding over all zones");
+        depths: Depths = Param::new("depths", "1,4,16,64", "appends outstanding over all zones");
         block_bytes: Block = Param::new("block", "4KiB", "size of writes and appends");
         orders: Count = Param::new("orders", "16", "zones that are reset or finished in a step");
         time: Duration = Param::new("time", "5s", "length of the reads without appends");
@@ -109,6 +107,17 @@ impl Key for OpenZones {
         }
         numbers.sort_unstable();
         Ok(numbers)
+    }
+}
+
+/// Depths that the target supports.
+enum Depths {}
+
+impl Key for Depths {
+    type Value = Vec<u32>;
+
+    fn read(Reading { name, params, site, notes }: Reading<'_>) -> Result<Vec<u32>, RunError> {
+        site.depths(params, name, notes)
     }
 }
 
