@@ -14,7 +14,7 @@ use crate::client::{config_of, disk, seeds};
 use crate::nvme_host::{Host, Place, Queue, blocks, command, digests, serve_nvme};
 
 /// Sequences without another wish, and those of a full check.
-const CASES: [u64; 2] = [30, 1000];
+const CASES: [u64; 2] = [100, 1000];
 /// Commands of a sequence for each queue.
 const COMMANDS: u64 = 80;
 /// Zones of a queue of a sequence.
