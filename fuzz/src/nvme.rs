@@ -9,26 +9,54 @@ use expose::nvme::{Names, Subsystem, queue};
 use expose::plan::Shape;
 use expose::socket::Stream;
 use expose::{Contents, Disk, Pace, SharedDisk};
-use nvme::command::{Command, DataDescriptor, FABRICS, admin};
+use nvme::command::{Command, DataDescriptor, FABRICS, admin, nvm};
 use nvme::fabrics::{ANY_CONTROLLER, Connect, ConnectData, PropertyAccess, kind, property};
+use nvme::fdp;
 use nvme::identify::{IdentifyController, IdentifyNamespace};
 use nvme::pdu::{ConnectionParameters, Digests, Pdu};
+use nvme::zns::opcode;
 
 /// Most bytes of a host: more would wait in the socket for a reader.
 const BYTES_MAX: usize = 64 << 10;
 
-/// A drive of 120 MB, which all inputs use one after the other.
-fn subsystem() -> &'static Arc<Subsystem> {
-    static SUBSYSTEM: OnceLock<Arc<Subsystem>> = OnceLock::new();
-    SUBSYSTEM.get_or_init(|| {
-        let name = "corsair-neutron-240gb";
+/// The first byte of an input: it begins without a controller, with digests, on the drive with zones, on an I/O queue.
+mod begin {
+    pub(super) const BARE: u8 = 1;
+    pub(super) const DIGESTS: u8 = 1 << 1;
+    pub(super) const ZONES: u8 = 1 << 2;
+    pub(super) const IO_QUEUE: u8 = 1 << 3;
+}
+
+/// A drive of 120 MB with placement handles, or one with 900 zones of a megabyte, which all inputs use one after the other;
+/// and a controller whose I/O queue they may be.
+fn drive(has_zones: bool) -> &'static (Arc<Subsystem>, u16) {
+    static DRIVES: [OnceLock<(Arc<Subsystem>, u16)>; 2] = [const { OnceLock::new() }; 2];
+    DRIVES[usize::from(has_zones)].get_or_init(|| {
+        let (name, divisor) = if has_zones {
+            ("wd-ultrastar-dc-zn540-1000gb", 979)
+        } else {
+            ("corsair-neutron-240gb", 2000)
+        };
+        let handles = [("interface.kind", "nvme"), ("interface.placement_handles", "4")];
+        let changes: Vec<_> = handles
+            .into_iter()
+            .filter(|_| !has_zones)
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect();
         let text = sim::model::built_in(name).expect("a built-in model");
-        let model = sim::Model::load(name, text, &[]).expect("a valid model");
-        let config = model.resolve(base::Ratio::new(1, 2000).expect("a ratio")).expect("a drive");
+        let model = sim::Model::load(name, text, &changes).expect("a valid model");
+        let scale = base::Ratio::new(1, divisor).expect("a ratio");
+        let config = model.resolve(scale).expect("a drive");
         let shape = Shape::of(&config);
-        let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
+        // A drive with zones takes a part of what it announces.
+        let contents = Contents::in_memory(shape, 64 << 20).expect("memory");
         let shared = Arc::new(SharedDisk::new(Disk::new(config, contents), Pace::Fast));
-        Arc::new(Subsystem::new(shared, Names::new("a-drive", "A Drive", "fuzz"), Vec::new(), 4))
+        let names = Names::new("a-drive", "A Drive", "fuzz");
+        let subsystem = Arc::new(Subsystem::new(shared, names, Vec::new(), 4));
+        let controller =
+            subsystem.admit(connect_data(&subsystem, ANY_CONTROLLER), 0).expect("a controller");
+        controller.state().configuration = 1;
+        (subsystem, controller.id)
     })
 }
 
@@ -37,10 +65,10 @@ fn subsystem() -> &'static Arc<Subsystem> {
 pub(crate) fn serve(data: &[u8]) {
     let Some((first, data)) = data.split_first() else { return };
     let _ = (IdentifyController::decode(data), IdentifyNamespace::decode(data));
-    let begin = if first & 1 == 0 { hello(first & 2 != 0) } else { Vec::new() };
+    let begin = if first & begin::BARE == 0 { hello(*first) } else { Vec::new() };
     let (mut host, stream) = UnixStream::pair().expect("sockets");
     let bytes = [&begin, &data[..data.len().min(BYTES_MAX)]].concat();
-    let drive = subsystem();
+    let drive = &drive(first & begin::ZONES != 0).0;
     std::thread::scope(|scope| {
         let mut answers = host.try_clone().expect("a socket");
         scope.spawn(move || {
@@ -73,22 +101,28 @@ fn command(opcode: u8, namespace_id: u32, dwords: [u32; 6], bytes: u32) -> Comma
     Command { opcode, flags: 0, id: 1, namespace_id, data, dwords }
 }
 
-/// The begin of a host with an admin queue.
-fn hello(has_digests: bool) -> Vec<u8> {
+fn connect_data(subsystem: &Subsystem, controller_id: u16) -> ConnectData {
+    let (subsystem, host) = (subsystem.names.nqn.clone(), "nqn.a".to_owned());
+    ConnectData { host_id: [1; 16], controller_id, subsystem, host }
+}
+
+/// The begin of a host with an admin queue, or an I/O queue.
+fn hello(first: u8) -> Vec<u8> {
+    let has_digests = first & begin::DIGESTS != 0;
+    let (subsystem, own) = drive(first & begin::ZONES != 0);
+    let is_io = first & begin::IO_QUEUE != 0;
+    let (queue_id, controller_id) = if is_io { (1, *own) } else { (0, ANY_CONTROLLER) };
     let digests = Digests { header: has_digests, data: has_digests };
     let parameters = ConnectionParameters { format: 0, alignment: 0, digests, limit: 0 };
     let mut out = Vec::new();
     Pdu::ConnectionRequest(parameters).encode(&mut out, digests, 0);
-    let connect = Connect { format: 0, queue_id: 0, entries: 31, attributes: 0, keep_alive_ms: 0 };
-    let subsystem = subsystem().names.nqn.clone();
-    let data = ConnectData {
-        host_id: [1; 16],
-        controller_id: ANY_CONTROLLER,
-        subsystem,
-        host: "nqn.a".to_owned(),
-    };
+    let connect = Connect { format: 0, queue_id, entries: 31, attributes: 0, keep_alive_ms: 0 };
+    let data = connect_data(subsystem, controller_id);
     let fabric = |kind: u8, dwords| command(FABRICS, kind.into(), dwords, 0);
     out.extend(unit(fabric(kind::CONNECT, connect.dwords()), &data.encode(), digests));
+    if is_io {
+        return out;
+    }
     let enable = PropertyAccess { is_long: false, offset: property::CONFIGURATION, value: 1 };
     out.extend(unit(fabric(kind::PROPERTY_SET, enable.dwords()), &[], digests));
     out
@@ -113,10 +147,39 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     .collect();
     let behavior =
         unit(command(admin::SET_FEATURES, 0, [0x16, 0, 0, 0, 0, 0], 0), &[0; 512], plain);
-    let whole = [&hello(false), &commands[..]].concat();
+    let whole = [&hello(0), &commands[..]].concat();
+    // Placement: logs, directives, states of handles, a write with a handle.
+    let placed = [
+        command(admin::GET_LOG_PAGE, 0, [0x001f_0120, 1 << 16, 0, 0, 0, 0], 128),
+        command(admin::GET_LOG_PAGE, 0, [0x001f_0123, 1 << 16, 0, 0, 0, 0], 128),
+        command(admin::DIRECTIVE_RECEIVE, 1, [1023, 1, 0, 0, 0, 0], 4096),
+        command(admin::GET_FEATURES, 0, [0x1d, 1, 0, 0, 0, 0], 0),
+    ];
+    let placed: Vec<u8> =
+        placed.into_iter().flat_map(|command| unit(command, &[], plain)).collect();
+    let block = [5; 4096];
+    let placed_io = [
+        unit(command(fdp::opcode::MANAGEMENT_RECEIVE, 1, [1, 63, 0, 0, 0, 0], 256), &[], plain),
+        unit(command(nvm::WRITE, 1, [0, 0, 7 | 2 << 20, 2 << 16, 0, 0], 0), &block, plain),
+        unit(command(nvm::READ, 1, [0, 0, 7, 0, 0, 0], 4096), &[], plain),
+    ]
+    .concat();
+    let zones = [
+        unit(command(opcode::APPEND, 1, [256, 0, 0, 0, 0, 0], 0), &block, plain),
+        unit(command(nvm::WRITE, 1, [0, 0, 0, 0, 0, 0], 0), &block, plain),
+        unit(command(opcode::MANAGEMENT_RECEIVE, 1, [0, 0, 63, 0, 0, 0], 256), &[], plain),
+        unit(command(opcode::MANAGEMENT_SEND, 1, [0, 0, 0, 2, 0, 0], 0), &[], plain),
+        unit(command(opcode::MANAGEMENT_SEND, 1, [0, 0, 0, 4 | 1 << 8, 0, 0], 0), &[], plain),
+        unit(command(nvm::READ, 1, [0, 0, 0, 0, 0, 0], 4096), &[], plain),
+    ]
+    .concat();
     vec![
+        [&[0], &placed[..]].concat(),
+        [&[begin::IO_QUEUE], &placed_io[..]].concat(),
+        [&[begin::IO_QUEUE | begin::ZONES], &zones[..]].concat(),
+        [&[begin::ZONES], &commands[..]].concat(),
         [&[0], &commands[..], &behavior].concat(),
-        [&[1], &whole[..]].concat(),
-        [&[2], &commands[..]].concat(),
+        [&[begin::BARE], &whole[..]].concat(),
+        [&[begin::DIGESTS], &commands[..]].concat(),
     ]
 }

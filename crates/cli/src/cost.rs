@@ -80,6 +80,7 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
         Action::Purge
         | Action::PurgeToScale(_)
         | Action::Deallocate { .. }
+        | Action::ManageZones { .. }
         | Action::Age(_)
         | Action::SetRest(_) => Cost { is_estimate: true, ..Cost::default() },
     }
@@ -140,7 +141,11 @@ fn paced_bytes(job: &JobSpec, time: Nanos) -> Option<u64> {
 fn workload_cost(workload: &Workload, length: Length) -> Cost {
     let is_linear = matches!(
         workload.order,
-        Order::Sequential | Order::SequentialOnce | Order::OnePass { .. } | Order::Streams { .. }
+        Order::Sequential
+            | Order::SequentialOnce
+            | Order::OnePass { .. }
+            | Order::Streams { .. }
+            | Order::WholeZones(_)
     );
     let bytes_per_s = if is_linear { ASSUMED_FILL_BYTES_PER_S } else { ASSUMED_RANDOM_BYTES_PER_S };
     let second_ns = Nanos::SECOND.0;

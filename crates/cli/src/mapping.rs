@@ -18,7 +18,8 @@ pub fn with_mapping(
 ) -> Result<(Config, Vec<(String, String)>), TargetError> {
     let is_mapping = |key: &str| key.starts_with("mapping.");
     let others: Vec<_> = settings.iter().filter(|(key, _)| !is_mapping(key)).cloned().collect();
-    if configure(name, &others)?.options.mapping.is_some() {
+    let options = configure(name, &others)?.options;
+    if options.mapping.is_some() || options.zones.is_some() {
         return Ok((configure(name, settings)?, Vec::new()));
     }
     let is_given = |key: &str| settings.iter().any(|(given, _)| given == key);

@@ -64,7 +64,12 @@ pub fn parts(
         let spec = &target.spec;
         let review = form(spec);
         refuse_unknown(args, review)?;
-        let wanted = |(test, _): &(Test, _)| args.only.is_empty() || args.only.contains(test);
+        let has_zones = target.limits.zones.is_some();
+        let wanted = |(test, _): &(Test, _)| {
+            // A drive with zones has a test of its own, which is for no other.
+            let is_for_it = test.definition().zoned == has_zones;
+            if args.only.is_empty() { is_for_it } else { args.only.contains(test) }
+        };
         for (test, entry) in entries(review).filter(wanted) {
             match part(args, target, review, (test, entry)) {
                 Ok(part) => parts.push(part),

@@ -207,7 +207,8 @@ impl OneFile {
         data: &[u8],
         reply: impl FnOnce(Result<Answer, Errno>) + Send + 'static,
     ) {
-        let request = Request { action, offset, bytes, fua: false, data: data.to_vec() };
+        let request =
+            Request { action, offset, bytes, fua: false, placement: 0, data: data.to_vec() };
         let reply = |result: Result<Answer, Fault>| reply(result.map_err(errno));
         self.shared.send(request, Box::new(reply));
     }

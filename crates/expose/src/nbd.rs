@@ -455,7 +455,10 @@ impl Header {
         let fua = self.flags & command_flag::FUA != 0;
         let (offset, bytes) =
             if action == Action::Flush { (0, 0) } else { (mark.offset, self.bytes) };
-        NbdCommand::Disk(mark, Request { action, offset, bytes, fua, data: data.to_vec() })
+        NbdCommand::Disk(
+            mark,
+            Request { action, offset, bytes, fua, placement: 0, data: data.to_vec() },
+        )
     }
 
     /// The wish for the disk, or `None` if it has no such command.

@@ -18,6 +18,8 @@ mod fabrics;
 mod features;
 pub mod io;
 pub mod logs;
+mod placement;
+pub mod placement_events;
 pub mod queue;
 pub mod subsystem;
 mod zones;

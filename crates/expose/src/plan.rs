@@ -59,7 +59,8 @@ impl Request {
 
 /// The commands of a request, to be carried out one after the other; their tag is 0. A trim of no whole page has none.
 pub fn commands(request: &Request, shape: &Shape) -> Vec<Op> {
-    let mut plan = Plan { shape, fua: request.fua, commands: Vec::with_capacity(1) };
+    let (fua, placement) = (request.fua, request.placement);
+    let mut plan = Plan { shape, fua, placement, commands: Vec::with_capacity(1) };
     let range = request.range();
     match request.action {
         Action::Read | Action::Fetch => plan.add(OpKind::Read, plan.blocks(&range)),
@@ -77,6 +78,7 @@ pub fn commands(request: &Request, shape: &Shape) -> Vec<Op> {
 struct Plan<'a> {
     shape: &'a Shape,
     fua: bool,
+    placement: u8,
     commands: Vec<Op>,
 }
 
@@ -92,7 +94,8 @@ impl Plan<'_> {
         loop {
             let len = (bytes.end - offset).min(COMMAND_BYTES_MAX) as u32;
             let (data, fua) = (Data::Incompressible, self.fua && kind == OpKind::Write);
-            self.commands.push(Op { kind, data, fua, placement: 0, len, tag: 0, offset });
+            let placement = if kind == OpKind::Write { self.placement } else { 0 };
+            self.commands.push(Op { kind, data, fua, placement, len, tag: 0, offset });
             offset += u64::from(len);
             if offset >= bytes.end {
                 return;
@@ -152,7 +155,7 @@ mod tests {
 
     fn plan_of(action: Action, range: Range<u64>, shape: &Shape) -> Vec<(OpKind, u64, u64, bool)> {
         let (offset, bytes) = (range.start, range.end - range.start);
-        let request = Request { action, offset, bytes, fua: true, data: Vec::new() };
+        let request = Request { action, offset, bytes, fua: true, placement: 0, data: Vec::new() };
         let of = |op: &Op| (op.kind, op.offset, u64::from(op.len), op.fua);
         commands(&request, shape).iter().map(of).collect()
     }

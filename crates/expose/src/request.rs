@@ -43,6 +43,8 @@ pub struct Request {
     pub bytes: u64,
     /// Whether a change has to be durable before the answer (forced unit access).
     pub fua: bool,
+    /// The placement handle of a write.
+    pub placement: u8,
     /// The bytes of a write or an append, of the length `bytes`; empty for other requests.
     pub data: Vec<u8>,
 }

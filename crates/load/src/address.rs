@@ -13,6 +13,7 @@ mod skewed;
 mod streams;
 mod stride;
 mod uniform;
+mod whole_zones;
 
 use base::Rng;
 
@@ -34,6 +35,7 @@ use skewed::{Ranks, SkewedOrder};
 use streams::Streams;
 use stride::Stride;
 use uniform::Uniform;
+use whole_zones::ZoneTurns;
 
 /// The addresses of a workload.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub enum Addresses {
     Normal(Normal),
     /// See [`Order::Append`].
     Append(Appends),
+    /// See [`Order::WholeZones`].
+    WholeZones(ZoneTurns),
     /// See [`Order::Trace`].
     LikeTrace(LikeTrace),
 }
@@ -103,6 +107,7 @@ impl Addresses {
             }
             Order::Normal { deviation } => Self::Normal(Normal::new(grid, *deviation, random())),
             Order::Append(append) => Self::Append(Appends::new(workload, *append, random())),
+            Order::WholeZones(order) => Self::WholeZones(ZoneTurns::new(workload, *order)),
             Order::Trace(locality) => {
                 Self::LikeTrace(LikeTrace::new(grid, locality.clone(), random()))
             }
@@ -125,6 +130,7 @@ impl Addresses {
             Self::PartlyRandom(addresses) => Some(addresses.next_block(len)),
             Self::Normal(addresses) => Some(addresses.next_block(len)),
             Self::LikeTrace(addresses) => Some(addresses.next_block(len)),
+            Self::WholeZones(addresses) => addresses.next_block(len),
             Self::Append(_) => None,
         }
     }

@@ -84,6 +84,8 @@ pub enum Order {
     },
     /// Zones written in order, several at a time, as by a store that keeps logs; without end.
     Append(Append),
+    /// Every zone of a drive with zones once, in order, several of them at a time in turn; then the workload ends.
+    WholeZones(WholeZones),
     /// Parts of the span with the probabilities that a trace has there, without end.
     Trace(Arc<Locality>),
 }
@@ -131,6 +133,17 @@ pub struct Append {
     pub deallocate: bool,
     /// Placement handles that the active zones share; 0 for none.
     pub handles: u8,
+}
+
+/// Zones of a drive that demands such an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeZones {
+    /// Zones that are written at the same time, at least 1.
+    pub at_a_time: u32,
+    /// Distance of two zones.
+    pub size_bytes: u64,
+    /// Bytes that a zone can hold, from its begin on.
+    pub capacity_bytes: u64,
 }
 
 impl Order {

@@ -222,6 +222,9 @@ impl Workload {
         let once = match self.order {
             Order::SequentialOnce | Order::Shuffled => Some(self.span_bytes),
             Order::OnePass { log_bytes } => Some(log_bytes),
+            Order::WholeZones(zones) => {
+                Some(self.span_bytes / zones.size_bytes.max(1) * zones.capacity_bytes)
+            }
             _ => None,
         };
         self.limit_bytes.into_iter().chain(once).min()
@@ -293,6 +296,10 @@ impl Workload {
             }
             Order::Stride { stride_bytes } => self.check_stride(*stride_bytes),
             Order::Append(append) => self.check_append(append),
+            Order::WholeZones(zones) if span / zones.size_bytes.max(1) < zones.at_a_time.into() => {
+                let rule = format!("{} are written at a time", zones.at_a_time);
+                fail("the number of zones in the span", span / zones.size_bytes.max(1), rule)
+            }
             Order::Shuffled if self.sizes.is_some() || self.step_bytes() != self.block_bytes => {
                 let rule = "an order that meets each block once takes one size, aligned to itself"
                     .to_owned();

@@ -17,6 +17,7 @@ pub mod structure {
     pub const CONTROLLER_OF_COMMAND_SET: u8 = 0x06;
     pub const ACTIVE_NAMESPACES_OF_COMMAND_SET: u8 = 0x07;
     pub const INDEPENDENT_NAMESPACE: u8 = 0x08;
+    pub const ENDURANCE_GROUPS: u8 = 0x19;
     pub const COMMAND_SETS: u8 = 0x1c;
 }
 
@@ -79,6 +80,8 @@ pub struct IdentifyController {
     pub subsystem: String,
     /// Bytes of a command with the data in its capsule, in units of 16.
     pub capsule_16_bytes: u32,
+    /// Whether it has flexible data placement, in one endurance group, with its directive.
+    pub placement: bool,
 }
 
 /// One power state of a controller.
@@ -131,6 +134,7 @@ impl IdentifyController {
             nvm_commands: u16_at(bytes, 520),
             subsystem: text(&array::<256>(bytes, 768)),
             capsule_16_bytes: u32_at(bytes, 1792),
+            placement: u32_at(bytes, 96) & PLACEMENT != 0,
         }
     }
 
@@ -151,9 +155,11 @@ impl IdentifyController {
         );
         put(&mut bytes, 92, self.events.to_le_bytes());
         // Hosts have numbers of 128 bits.
-        put(&mut bytes, 96, 1_u32.to_le_bytes());
+        let attributes = if self.placement { 1 | ENDURANCE_GROUPS | PLACEMENT } else { 1 };
+        put(&mut bytes, 96, attributes.to_le_bytes());
         put(&mut bytes, 111, [if self.discovery { DISCOVERY } else { IO_CONTROLLER }]);
-        put(&mut bytes, 256, (u16::from(self.format) << 1).to_le_bytes());
+        let commands = bits(&[(1, self.format), (5, self.placement)]) as u16;
+        put(&mut bytes, 256, commands.to_le_bytes());
         put(&mut bytes, 258, self.outstanding_max);
         // One slot of firmware, which is read only.
         put(&mut bytes, 260, [1 << 1 | 1]);
@@ -171,6 +177,8 @@ impl IdentifyController {
             328,
             bits(&[(0, self.sanitize_crypto), (1, self.sanitize_block)]).to_le_bytes(),
         );
+        // The last endurance group.
+        put(&mut bytes, 340, u16::from(self.placement).to_le_bytes());
         // Commands of 2^6 bytes, completions of 2^4.
         put(&mut bytes, 512, [0x66, 0x44]);
         put(&mut bytes, 514, self.commands_max.to_le_bytes());
@@ -195,6 +203,9 @@ impl IdentifyController {
     }
 }
 
+/// Attributes of controllers (CTRATT).
+const ENDURANCE_GROUPS: u32 = 1 << 4;
+const PLACEMENT: u32 = 1 << 19;
 /// Types of controllers.
 const IO_CONTROLLER: u8 = 1;
 const DISCOVERY: u8 = 2;
@@ -256,6 +267,8 @@ pub struct IdentifyNamespace {
     pub deallocates_to_zeros: bool,
     /// Blocks of the unit in which writes and deallocations are efficient; 0 if not reported.
     pub unit_blocks: u16,
+    /// The endurance group; 0 if not reported.
+    pub endurance_group: u16,
     /// Globally unique number; 0 if not reported.
     pub guid: u128,
 }
@@ -285,6 +298,7 @@ impl IdentifyNamespace {
             thin: features & 1 != 0,
             deallocates_to_zeros: u8_at(bytes, 33) & 0b111 == 1,
             unit_blocks: if has_unit { u16_at(bytes, 64).wrapping_add(1) } else { 0 },
+            endurance_group: u16_at(bytes, 102),
             guid: u128::from_be_bytes(array(bytes, 104)),
         }
     }
@@ -312,6 +326,7 @@ impl IdentifyNamespace {
             // Write granularity and alignment, deallocate granularity and alignment, optimal write size.
             [64, 66, 68, 70, 72].into_iter().for_each(|at| put(&mut bytes, at, unit));
         }
+        put(&mut bytes, 102, self.endurance_group.to_le_bytes());
         put(&mut bytes, 104, self.guid.to_be_bytes());
         for (index, format) in self.lba_formats.iter().take(64).enumerate() {
             let shift = format.block_bytes.map_or(0, |bytes| bytes.trailing_zeros() as u8);
@@ -345,6 +360,16 @@ pub fn namespace_list_of(numbers: &[u32]) -> Vec<u8> {
     let mut bytes = vec![0; IDENTIFY_BYTES];
     for (index, number) in numbers.iter().take(IDENTIFY_BYTES / 4).enumerate() {
         put(&mut bytes, 4 * index, number.to_le_bytes());
+    }
+    bytes
+}
+
+/// The list of endurance groups with these numbers.
+pub fn endurance_groups(numbers: &[u16]) -> Vec<u8> {
+    let mut bytes = vec![0; IDENTIFY_BYTES];
+    put(&mut bytes, 0, (numbers.len() as u16).to_le_bytes());
+    for (index, number) in numbers.iter().enumerate() {
+        put(&mut bytes, 2 + 2 * index, number.to_le_bytes());
     }
     bytes
 }
@@ -439,18 +464,18 @@ mod tests {
     proptest! {
         #[test]
         fn a_controller_survives_the_wire(
-            (flags, power_states) in (any::<[bool; 9]>(), power_states()),
+            (flags, power_states) in (any::<[bool; 10]>(), power_states()),
             texts in ["[a-z0-9]{0,20}", "[a-z0-9]{0,40}", "[a-z0-9]{0,8}", "[a-z0-9:.]{0,223}"],
             (events, namespaces, capsule_16_bytes) in any::<(u32, u32, u32)>(),
             [warning, critical, controller_id, keep_alive, commands, nvm_commands] in any::<[u16; 6]>(),
             (total_nvm_bytes, version, bytes) in any::<(u128, (u16, u8, u8), [u8; 4])>(),
         ) {
             let [serial, model, firmware, subsystem] = texts;
-            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, cache, apst, discovery] = flags;
+            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, cache, apst, discovery, placement] = flags;
             let controller = IdentifyController {
                 serial, model, firmware, version, total_nvm_bytes, format, format_hits_all, erase_hits_all, crypto_erase,
                 sanitize_crypto, sanitize_block, power_states, discovery, events, namespaces, subsystem, capsule_16_bytes,
-                controller_id, nvm_commands,
+                controller_id, nvm_commands, placement,
                 warning_temperature_k: warning,
                 critical_temperature_k: critical,
                 volatile_write_cache: cache,
@@ -467,14 +492,14 @@ mod tests {
         #[test]
         fn a_namespace_survives_the_wire(
             ([size_blocks, capacity_blocks, used_blocks], guid) in any::<([u64; 3], u128)>(),
-            (lba_format, protection, unit_blocks) in (0_u8..64, 0_u8..8, any::<u16>()),
+            (lba_format, protection, unit_blocks, endurance_group) in (0_u8..64, 0_u8..8, any::<u16>(), any::<u16>()),
             [extended_metadata, protection_first, thin, deallocates_to_zeros] in any::<[bool; 4]>(),
             lba_formats in prop::collection::vec((9..32_u32, any::<u16>()), 1..65),
         ) {
             let lba_formats = lba_formats.into_iter().map(|(shift, metadata_bytes)| LbaFormat { block_bytes: Some(1 << shift), metadata_bytes }).collect();
             let format = NamespaceFormat { lba_format, extended_metadata, protection, protection_first };
             let namespace = IdentifyNamespace {
-                size_blocks, capacity_blocks, used_blocks, format, lba_formats, thin, deallocates_to_zeros, unit_blocks, guid,
+                size_blocks, capacity_blocks, used_blocks, format, lba_formats, thin, deallocates_to_zeros, unit_blocks, guid, endurance_group,
             };
             prop_assert_eq!(IdentifyNamespace::decode(&namespace.encode()), namespace);
         }

@@ -9,6 +9,7 @@
 pub mod bytes;
 pub mod command;
 pub mod fabrics;
+pub mod fdp;
 pub mod identify;
 pub mod log;
 pub mod pdu;

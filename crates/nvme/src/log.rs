@@ -19,6 +19,10 @@ pub mod page {
     pub const FIRMWARE: u8 = 0x03;
     pub const CHANGED_NAMESPACES: u8 = 0x04;
     pub const EFFECTS: u8 = 0x05;
+    pub const PLACEMENT_CONFIGURATIONS: u8 = 0x20;
+    pub const PLACEMENT_USAGE: u8 = 0x21;
+    pub const PLACEMENT_STATISTICS: u8 = 0x22;
+    pub const PLACEMENT_EVENTS: u8 = 0x23;
     pub const DISCOVERY: u8 = 0x70;
     pub const SANITIZE: u8 = 0x81;
     pub const OCP: u8 = 0xc0;

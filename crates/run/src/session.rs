@@ -485,6 +485,15 @@ impl Session {
                 confirmed.and_then(|()| target.deallocate(*offset_bytes, *len_bytes))
             }
             Action::Age(past) => target.age(*past),
+            Action::ManageZones { order, writes } => {
+                return match confirmed {
+                    Ok(()) => self.manage_zones(target, spec, (*order, writes), control),
+                    Err(error) => {
+                        let recorder = Recorder::new(start, None);
+                        self.driven(target, spec, recorder, Err(error.into()))
+                    }
+                };
+            }
             Action::Idle(duration) => return self.idle(target, spec, *duration, control),
             Action::SetRest(rest) => return self.set_rest(target, spec, *rest),
         };

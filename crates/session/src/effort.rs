@@ -73,6 +73,7 @@ fn of_phase(phase: &PhaseSpec, pace: Pace) -> u64 {
         Action::Purge
         | Action::PurgeToScale(_)
         | Action::Deallocate { .. }
+        | Action::ManageZones { .. }
         | Action::Age(_)
         | Action::SetRest(_)
         | Action::Idle(_) => 0,

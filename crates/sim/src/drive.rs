@@ -82,6 +82,11 @@ impl Drive {
         self.0.retire_zone(zone, is_offline)
     }
 
+    /// As [`Device::cycle_power_of_zones`].
+    pub fn cycle_power_of_zones(&mut self) -> Option<Nanos> {
+        self.0.cycle_power_of_zones()
+    }
+
     /// As [`Device::reap`].
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         self.0.reap(min, out);

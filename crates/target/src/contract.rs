@@ -15,6 +15,7 @@ use crate::limits::Limits;
 use crate::purge::{PurgeMethod, PurgeOption, Waiter};
 use crate::rest::Rest;
 use crate::use_probe::UseProbe;
+use crate::zones::ZoneOrder;
 
 /// Anything that takes I/O. Static dispatch in the hot loop; not object safe on purpose.
 pub trait Target: Send {
@@ -131,6 +132,14 @@ pub trait Target: Send {
     /// If the target cannot deallocate ([`Limits::deallocate`]) or the device failed.
     fn deallocate(&mut self, _offset_bytes: u64, _len_bytes: u64) -> Result<(), TargetError> {
         cannot(self, "cannot deallocate a range")
+    }
+
+    /// Gives an order to a zone, waits for its end and returns the time that it took. No command may be outstanding.
+    ///
+    /// # Errors
+    /// If the target has no zones ([`Limits::zones`]), or the zone refuses the order.
+    fn manage_zone(&mut self, _zone: u32, _order: ZoneOrder) -> Result<Nanos, TargetError> {
+        cannot(self, "has no zones")
     }
 
     /// Makes every acknowledged write durable and waits for its end.

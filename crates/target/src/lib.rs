@@ -19,6 +19,7 @@ pub mod rest;
 pub mod scripted;
 pub mod spec;
 mod use_probe;
+mod zones;
 
 pub use base::{Identity, TargetKind};
 
@@ -31,3 +32,4 @@ pub use purge::{Patient, PurgeMethod, PurgeOption, Waiter};
 pub use rest::Rest;
 pub use spec::{Backing, TargetSpec};
 pub use use_probe::UseProbe;
+pub use zones::{ZoneLimits, ZoneOrder};

@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 
 use crate::age::Ages;
+use crate::zones::ZoneLimits;
 
 /// Limits of a target, and its optional features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Limits {
     pub ages: Ages,
     /// Placement handles that a write may name; 1 if the target does not keep data apart.
     pub placement_handles: u32,
+    /// The zones, or `None` if writes may go anywhere.
+    pub zones: Option<ZoneLimits>,
 }
 
 impl Limits {
@@ -46,6 +49,7 @@ impl Limits {
         purge_renews: false,
         ages: Ages::NOT_AT_ALL,
         placement_handles: 1,
+        zones: None,
     };
 }
 

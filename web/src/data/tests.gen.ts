@@ -220,6 +220,23 @@ export const TESTS = [
     ]
   },
   {
+    "name": "zones",
+    "heading": "Zones",
+    "question": "how fast are the zones of a zoned drive written, emptied and read?",
+    "chapter": "Speed",
+    "headlines": [],
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "scaling",
+        "units": [
+          "MB/s"
+        ],
+        "log_rows": true
+      }
+    ]
+  },
+  {
     "name": "latency",
     "heading": "Latency at QD 1",
     "question": "how long does a single command take, and how long at worst?",

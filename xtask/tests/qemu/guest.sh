@@ -12,6 +12,16 @@ disk() {
     done
 }
 
+# within SECONDS COMMAND...: waits until the command succeeds, but not for ever.
+within() {
+    local tries=$(($1 * 10))
+    shift
+    until "$@" 2> /dev/null; do
+        [ $((tries -= 1)) -gt 0 ] || return 1
+        usleep 100000
+    done
+}
+
 # consistency NAME LIBRARY ARGS...: a short run, its run.json, and the run as `show` reads it.
 consistency() {
     local name="$1" library="/tmp/runs-$1"
@@ -50,5 +60,6 @@ EXPOSED=$(disk NVME-EXPOSED)
 STEADY=$(disk NVME-STEADY)
 
 . /scenarios.sh
+. /nvme_server.sh
 . /nvme_tcp.sh
 . /nvme_zones.sh

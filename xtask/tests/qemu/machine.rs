@@ -35,9 +35,10 @@ const MODULES: [&str; 14] = [
     "ltc4151",
 ];
 
-const SCRIPTS: [(&str, &str); 4] = [
+const SCRIPTS: [(&str, &str); 5] = [
     ("guest.sh", include_str!("guest.sh")),
     ("scenarios.sh", include_str!("scenarios.sh")),
+    ("nvme_server.sh", include_str!("nvme_server.sh")),
     ("nvme_tcp.sh", include_str!("nvme_tcp.sh")),
     ("nvme_zones.sh", include_str!("nvme_zones.sh")),
 ];

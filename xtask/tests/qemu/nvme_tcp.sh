@@ -1,28 +1,6 @@
-# A simulated drive over NVMe/TCP: the server and the kernel's own host, over loopback. Sourced by guest.sh.
+# A simulated drive over NVMe/TCP on the kernel's own host, over loopback. Sourced by guest.sh behind nvme_server.sh.
 
-ifconfig lo 127.0.0.1 up
-mkdir -p /etc/nvme
-echo nqn.2014-08.org.nvmexpress:uuid:11111111-2222-4333-8444-555555555555 > /etc/nvme/hostnqn
-echo 11111111-2222-4333-8444-555555555555 > /etc/nvme/hostid
-ssdlab sim expose 'sim:samsung-840-pro-256gb?scale=1/1024&interface.logical_block_bytes=4096' --nvme 127.0.0.1:4420 --control /tmp/tcp-control \
-    --connections 20 --no-run --format json > /tmp/tcp-served 2> /tmp/tcp-said &
-server=$!
-run tcp-server await /tmp/tcp-control $server /tmp/tcp-said
-within 20 grep -q 'at nvme' /tmp/tcp-said
-NQN=$(sed -n 's/.* at nvme .* as //p' /tmp/tcp-said)
-tcp="nvme connect -t tcp -a 127.0.0.1 -s 4420 -n $NQN"
-
-# tcp_disk: the node of the drive, once the kernel has made it.
-tcp_disk() {
-    local subsystem
-    for subsystem in /sys/class/nvme-subsystem/*; do
-        if [ "$(cat "$subsystem/subsysnqn")" = "$NQN" ]; then
-            set -- "$subsystem"/nvme*n1
-            [ -b "/dev/${1##*/}" ] && echo "/dev/${1##*/}"
-        fi
-    done
-}
-has_tcp_disk() { [ -n "$(tcp_disk)" ]; }
+serve tcp 'sim:samsung-840-pro-256gb?scale=1/1024&interface.logical_block_bytes=4096' --connections 20
 status() { ssdlab sim control /tmp/tcp-control status --format json; }
 
 run tcp-discover nvme discover -t tcp -a 127.0.0.1 -s 4420 -o json

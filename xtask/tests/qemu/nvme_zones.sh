@@ -1,12 +1,7 @@
-# A simulated drive with zones over NVMe/TCP, on the kernel's own host. Sourced by guest.sh behind nvme_tcp.sh.
+# A simulated drive with zones over NVMe/TCP, on the kernel's own host. Sourced by guest.sh behind nvme_server.sh.
 
-ssdlab sim expose 'sim:wd-ultrastar-dc-zn540-1000gb?scale=1/64' --nvme 127.0.0.1:4420 --control /tmp/zones-control \
-    --contents-max 128MiB --no-run --format json > /tmp/zones-served 2> /tmp/zones-said &
-server=$!
-run zones-server await /tmp/zones-control $server /tmp/zones-said
-within 20 grep -q 'at nvme' /tmp/zones-said
-NQN=$(sed -n 's/.* at nvme .* as //p' /tmp/zones-said)
-run zones-connect nvme connect -t tcp -a 127.0.0.1 -s 4420 -n "$NQN" --nr-io-queues=2
+serve zones 'sim:wd-ultrastar-dc-zn540-1000gb?scale=1/64' --contents-max 128MiB
+run zones-connect $tcp --nr-io-queues=2
 within 20 has_tcp_disk
 ZONED=$(tcp_disk)
 run zones-queue sh -c "cd /sys/block/${ZONED##*/}/queue && cat zoned nr_zones chunk_sectors"

@@ -3,16 +3,6 @@
 SHORT="--set duration=2s --set steady_from=1s"
 NO_FILL="--set purge=false --set fill=false"
 
-# within SECONDS COMMAND...: waits until the command succeeds, but not for ever.
-within() {
-    local tries=$(($1 * 10))
-    shift
-    until "$@" 2> /dev/null; do
-        [ $((tries -= 1)) -gt 0 ] || return 1
-        usleep 100000
-    done
-}
-
 # written_to DEVICE WRITES: whether so many writes to the block device have ended.
 written_to() {
     local writes="$2"

@@ -12,7 +12,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
         "ssdlab-base" | "ssdlab-nvme" | "ssdlab-sim" | "ssdlab-load" | "ssdlab-result"
         | "ssdlab-target" | "xtask" => &[],
-        "ssdlab-bench" => &["xtask"],
+        "ssdlab-bench" => &["ssdlab-nvme", "xtask"],
         "ssdlab-sim-trial" => &["ssdlab-sim"],
         "ssdlab-expose" => &["ssdlab-nvme", "ssdlab-sim"],
         "ssdlab-device" => &["ssdlab-nvme", "ssdlab-target"],

@@ -55,6 +55,8 @@ pub struct DeviceReport {
     pub read_only: bool,
     /// Whether the device takes BLKDISCARD.
     pub deallocate: bool,
+    /// Whether it has zones, which are written in order.
+    pub zoned: bool,
     /// The command protocol of the drive.
     pub protocol: Protocol,
     /// Settings of the queue and the link that may matter for figures, label to value.
@@ -131,6 +133,7 @@ pub(crate) fn report(
         scheduler: disk.text("queue/scheduler").map(|list| chosen(&list)),
         read_only: [device, &disk].iter().any(|d| d.number_of("ro").is_some_and(|flag| flag != 0)),
         deallocate: disk.number_of("queue/discard_max_bytes").is_some_and(|bytes| bytes > 0),
+        zoned: disk.text("queue/zoned").is_some_and(|model| model != "none"),
         protocol: protocol(&disk),
         settings: settings(system, device, &disk),
         partition_of: device.parent().map(|parent| parent.name),

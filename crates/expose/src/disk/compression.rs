@@ -40,7 +40,14 @@ mod tests {
     fn of(data: &[u8]) -> Data {
         let bytes = data.len() as u64;
         let data = data.to_vec();
-        data_of(&Request { action: Action::Write, offset: 0, bytes, fua: false, data })
+        data_of(&Request {
+            action: Action::Write,
+            offset: 0,
+            bytes,
+            fua: false,
+            placement: 0,
+            data,
+        })
     }
 
     #[test]

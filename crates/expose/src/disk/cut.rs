@@ -45,6 +45,21 @@ pub struct PowerCut {
     pub broken_pages: u64,
 }
 
+impl PowerCut {
+    /// A cut at which so many requests fail.
+    pub(super) fn new(cycle: PowerCycle, ready: Nanos, requests_failed: usize) -> Self {
+        Self {
+            cycle,
+            ready,
+            requests_failed: requests_failed as u64,
+            pages_taken_back: 0,
+            pages_ahead: 0,
+            broken: Vec::new(),
+            broken_pages: 0,
+        }
+    }
+}
+
 /// Cuts to come, and those that have come.
 #[derive(Debug, Default)]
 pub struct Orders {
@@ -66,7 +81,7 @@ impl Orders {
 impl<T> Disk<T> {
     /// Whether the drive can lose its power.
     pub fn is_cuttable(&self) -> bool {
-        self.volatile.is_some()
+        self.volatile.is_some() || self.drive.zones().is_some()
     }
 
     /// Cuts the power when so many commands of the drive have ended; false if the drive cannot lose its power.
@@ -97,6 +112,9 @@ impl<T> Disk<T> {
 
     /// Cuts the power at this moment and restores it, or `None` if the drive cannot lose its power. All requests fail.
     pub fn cut_power(&mut self) -> Option<PowerCut> {
+        if self.drive.zones().is_some() {
+            return self.cut_power_of_zones();
+        }
         let mut volatile = self.volatile.take()?;
         self.accounting.end_life(self.drive.telemetry());
         // Ended commands whose answers nobody has taken are lost with the drive.
@@ -106,15 +124,7 @@ impl<T> Disk<T> {
         let jobs: Vec<_> =
             (0..self.jobs.len() as u32).filter_map(|tag| self.release(tag)).collect();
         let cut = cycle.map(|cycle| {
-            let mut cut = PowerCut {
-                cycle,
-                ready,
-                requests_failed: (jobs.len() + self.waiting.len()) as u64,
-                pages_taken_back: 0,
-                pages_ahead: 0,
-                broken: Vec::new(),
-                broken_pages: 0,
-            };
+            let mut cut = PowerCut::new(cycle, ready, jobs.len() + self.waiting.len());
             for page in 0..volatile.disk_pages() {
                 self.follow(page, &mut volatile, &jobs, &mut cut);
             }
@@ -161,7 +171,7 @@ impl<T> Disk<T> {
     }
 
     /// Records a page that has not the data it must have: it cannot be read any more.
-    fn break_page(&mut self, page: u64, finding: &'static str, cut: &mut PowerCut) {
+    pub(super) fn break_page(&mut self, page: u64, finding: &'static str, cut: &mut PowerCut) {
         cut.broken_pages += 1;
         if cut.broken.len() < TOLD_MAX {
             cut.broken.push(BrokenPage { page, finding });
@@ -171,7 +181,12 @@ impl<T> Disk<T> {
     }
 
     /// Carries out the part of an unanswered request that changes a page.
-    fn apply_to_page(&mut self, page: u64, job: &Job<T>, is_mapped: bool) -> io::Result<()> {
+    pub(super) fn apply_to_page(
+        &mut self,
+        page: u64,
+        job: &Job<T>,
+        is_mapped: bool,
+    ) -> io::Result<()> {
         if !is_mapped {
             return self.contents.forget(page..page + 1);
         }
@@ -179,7 +194,7 @@ impl<T> Disk<T> {
         let (first, end) = (page * page_bytes, (page + 1) * page_bytes);
         let range = job.request.range();
         let part = range.start.max(first)..range.end.min(end);
-        if job.request.action == Action::Write {
+        if matches!(job.request.action, Action::Write | Action::Append) {
             let from = (part.start - range.start) as usize;
             let data = &job.request.data[from..from + (part.end - part.start) as usize];
             self.contents.write(part.start, data)

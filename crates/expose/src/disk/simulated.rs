@@ -1,7 +1,7 @@
 //! The drive behind a disk: one whose power can be cut, if its model says what a cut leaves, or any other one.
 
 use base::{Completion, Nanos, Op, TelemetryRow};
-use sim::ftl::NO_PAGE;
+use sim::ftl::{NO_PAGE, NO_SUPERBLOCK, Stream, StreamId};
 use sim::host::ZoneAction;
 use sim::mechanism::zones::Zones;
 use sim::nand::aging::past::Past;
@@ -132,6 +132,14 @@ impl ExposedDrive {
         of_either!(self, drive => drive.retire_zone(zone, is_offline))
     }
 
+    /// As [`Device::cycle_power_of_zones`].
+    pub fn cycle_power_of_zones(&mut self) -> Option<Nanos> {
+        match self {
+            Self::Lasting(drive) => drive.cycle_power_of_zones(),
+            Self::Cuttable(_) => None,
+        }
+    }
+
     /// As [`Device::reap`].
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         of_either!(self, drive => drive.reap(min, out));
@@ -156,6 +164,17 @@ impl ExposedDrive {
     pub fn valid_pages(&self) -> u64 {
         let of = |pages: &[u32]| pages.iter().map(|&pages| u64::from(pages)).sum::<u64>();
         of_either!(self, drive => of(&drive.ftl().valid_pages))
+    }
+
+    /// Pages of the host that the open superblock of each of so many placement handles still can take.
+    pub fn pages_left(&self, handles: u32) -> Vec<u64> {
+        let whole = self.config().geometry.superblock_data_pages();
+        let left = |stream: &Stream| {
+            let has_unit = stream.superblock != NO_SUPERBLOCK;
+            u64::from(if has_unit { stream.room_pages } else { whole })
+        };
+        let streams = &StreamId::HOSTS[..handles as usize];
+        of_either!(self, drive => streams.iter().map(|id| left(drive.ftl().stream(*id))).collect())
     }
 
     /// As [`Device::age`].

@@ -2,14 +2,16 @@
 
 use std::io;
 
-use base::{Data, Op, OpKind};
+use base::{Data, Op, OpKind, Status};
 use sim::host::ZoneAction;
 use sim::mechanism::zones::{ZoneError, ZoneState};
+use sim::power_loss::Recovery;
 
-use super::simulated::ExposedDrive;
+use super::cut::PowerCut;
+use super::simulated::{ExposedDrive, PowerCycle};
 use super::{Disk, Job};
 use crate::plan::Shape;
-use crate::request::{Fault, Request};
+use crate::request::{Action, Fault, Request};
 
 /// Gives an append the place at which its zone is written now. It has none of its own before it starts.
 pub(super) fn place<T>(job: &mut Job<T>, drive: &ExposedDrive, shape: &Shape) {
@@ -67,5 +69,54 @@ impl<T> Disk<T> {
             }
         }
         Ok(())
+    }
+    /// Cuts the power of a drive with zones and restores it. Every request fails; the contents get what the zones have of
+    /// those under way.
+    pub(super) fn cut_power_of_zones(&mut self) -> Option<PowerCut> {
+        // A command that a zone has refused has changed nothing.
+        self.drive.reap(0, &mut self.ended);
+        for end in std::mem::take(&mut self.ended) {
+            if let Status::Failed { errno } = end.status {
+                self.take(end.tag, Err(self.fault_of(errno)));
+            }
+        }
+        let held_up_ns = self.drive.cycle_power_of_zones()?.0;
+        let cycle = PowerCycle {
+            recovery: Recovery::default(),
+            torn_programs: 0,
+            torn_erases: 0,
+            held_up_ns,
+        };
+        let jobs: Vec<_> =
+            (0..self.jobs.len() as u32).filter_map(|tag| self.release(tag)).collect();
+        let waiting = std::mem::take(&mut self.waiting);
+        let mut cut = PowerCut::new(cycle, self.drive.now(), jobs.len() + waiting.len());
+        jobs.iter().for_each(|job| self.follow_zones(job, &mut cut));
+        jobs.into_iter().chain(waiting).for_each(|job| self.finish(job, Err(Fault::Io)));
+        Some(cut)
+    }
+
+    /// Carries out what the zones have of a request that was under way at a cut.
+    fn follow_zones(&mut self, job: &Job<T>, cut: &mut PowerCut) {
+        if let Action::Zone { action, .. } = job.request.action {
+            if self.empty_zones(&job.request, action).is_err() {
+                self.break_page(job.pages.start, "unreadable", cut);
+            }
+            return;
+        }
+        let held = |page: u64| {
+            let zones = self.drive.zones()?;
+            let (number, size_pages) = (zones.zone_of(page), zones.plan().size_pages);
+            let zone = zones.all().get(number as usize)?;
+            Some(page - number * size_pages < zone.written_pages)
+        };
+        let pages: Vec<u64> =
+            job.pages.clone().filter(|page| held(*page).unwrap_or(false)).collect();
+        for page in pages {
+            cut.pages_ahead += 1;
+            if self.apply_to_page(page, job, true).is_err() {
+                self.break_page(page, "unreadable", cut);
+            }
+        }
     }
 }

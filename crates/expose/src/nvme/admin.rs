@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nvme::command::{ALL_NAMESPACES, Command, admin};
+use nvme::fdp;
 use nvme::identify::{self, IDENTIFY_BYTES, IdentifyController, structure};
 use nvme::log::page;
 use nvme::status::CommandStatus;
@@ -18,7 +19,7 @@ use super::subsystem::{
     CAPSULE_DATA_BYTES, NAMESPACE, NVM_COMMAND_SET, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
     TRANSFER_PAGES_LOG2, VERSION,
 };
-use super::{erasure, features, zones};
+use super::{erasure, features, placement, zones};
 
 /// Unit of the keep-alive time: a second.
 const KEEP_ALIVE_100MS: u16 = 10;
@@ -61,6 +62,9 @@ impl AdminQueue<'_> {
                     [command.dwords[0] as u16, (command.dwords[0] >> 16) as u16];
                 let is_aborted = queue_id == 0 && self.controller.abort(command_id);
                 Ok(u64::from(!is_aborted).into())
+            }
+            admin::DIRECTIVE_RECEIVE if !is_discovery => {
+                placement::directives(self.subsystem, command)
             }
             admin::FORMAT if !is_discovery => return self.format(command),
             admin::SANITIZE if !is_discovery => erasure::sanitize(self.subsystem, command),
@@ -121,6 +125,9 @@ impl AdminQueue<'_> {
             },
             structure::CONTROLLER_OF_COMMAND_SET => Ok(vec![0; IDENTIFY_BYTES].into()),
             structure::INDEPENDENT_NAMESPACE => of_namespace(identify::independent_namespace()),
+            structure::ENDURANCE_GROUPS if self.subsystem.placement().is_some() => {
+                Ok(identify::endurance_groups(&[fdp::ENDURANCE_GROUP]).into())
+            }
             structure::COMMAND_SETS => {
                 Ok(identify::command_sets(1 << NVM_COMMAND_SET | 1 << self.subsystem.command_set())
                     .into())
@@ -170,6 +177,7 @@ impl AdminQueue<'_> {
             volatile_write_cache: true,
             events: Event::NAMESPACE_CHANGED.mask,
             namespaces: NAMESPACE,
+            placement: subsystem.placement().is_some(),
             nvm_commands: if subsystem.zones().is_some() { ZONED_COMMANDS } else { NVM_COMMANDS },
             ..common
         }
@@ -193,6 +201,9 @@ impl AdminQueue<'_> {
         let log = match (self.controller.is_discovery, page) {
             (true, page::DISCOVERY) => Some(logs::discovery(self.subsystem, self.address)),
             (true, _) => None,
+            (false, page) if placement::PAGES.contains(&page) => {
+                placement::log(self.subsystem, page, [first, second])?
+            }
             (false, page) => logs::read(self.subsystem, self.controller, page),
         };
         let log = log.ok_or(CommandStatus::INVALID_LOG)?;

@@ -7,6 +7,7 @@ use nvme::status::CommandStatus;
 
 use super::channel::{CommandReply, CommandResult};
 use super::controller::Controller;
+use super::placement;
 use super::subsystem::Subsystem;
 
 /// Bytes of the data of Host Behavior Support.
@@ -36,6 +37,9 @@ pub(super) fn set(
     let feature = first as u8;
     if first >> 31 != 0 {
         return Err(CommandStatus::NOT_SAVEABLE);
+    }
+    if placement::FEATURES.contains(&feature) && !controller.is_discovery {
+        return placement::set_feature(subsystem, feature, command, data);
     }
     let is_known = if controller.is_discovery {
         matches!(feature, feature::KEEP_ALIVE | feature::EVENTS)
@@ -82,6 +86,9 @@ pub(super) fn get(
     command: &Command,
 ) -> CommandResult {
     let feature = command.dwords[0] as u8;
+    if placement::FEATURES.contains(&feature) {
+        return placement::feature(subsystem, feature, command);
+    }
     let state = controller.state();
     let value = default_of(feature).ok_or(CommandStatus::INVALID_FIELD)?;
     Ok(match feature {

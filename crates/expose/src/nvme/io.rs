@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use nvme::command::{ALL_NAMESPACES, Command, DatasetRange, RANGE_BYTES, nvm};
+use nvme::fdp;
 use nvme::log::SanitizeState;
 use nvme::status::CommandStatus;
 use nvme::zns::opcode;
@@ -11,7 +12,7 @@ use nvme::zns::opcode;
 use super::channel::{Channel, CommandReply, CommandResult};
 use super::controller::Controller;
 use super::subsystem::{NAMESPACE, Subsystem, TRANSFER_BYTES_MAX};
-use super::{features, zones};
+use super::{features, placement, zones};
 use crate::request::{Action, Answer, Fault, Request};
 use crate::shared::{Reply, locked};
 
@@ -85,6 +86,15 @@ pub fn take(
         let bytes = u64::from(command.data.bytes).min(TRANSFER_BYTES_MAX);
         channel.reserve(bytes)?;
         channel.complete(command, bytes, zones::report(subsystem, plan, command));
+        return Ok(Vec::new());
+    }
+    if let Some(plan) = subsystem.placement()
+        && command.opcode == fdp::opcode::MANAGEMENT_RECEIVE
+        && command.namespace_id == NAMESPACE
+    {
+        let bytes = u64::from(command.data.bytes).min(TRANSFER_BYTES_MAX);
+        channel.reserve(bytes)?;
+        channel.complete(command, bytes, placement::status(subsystem, plan, command));
         return Ok(Vec::new());
     }
     let Plan { requests, expected } = match plan(subsystem, controller, command, data) {
@@ -167,6 +177,10 @@ fn plan(
     }
     let block_bytes = u64::from(subsystem.block_bytes());
     let capacity_bytes = subsystem.capacity_bytes();
+    let placement = match command.opcode {
+        nvm::WRITE => placement::handle_of(subsystem, command)?,
+        _ => 0,
+    };
     let one = |action, fua, data, expected| {
         let (offset, bytes) =
             place(command.u64_in(0), blocks(command), block_bytes, capacity_bytes)?;
@@ -179,7 +193,10 @@ fn plan(
             return Err(CommandStatus::DATA_LENGTH);
         }
         let (data, expected) = if expected { (Vec::new(), Some(data)) } else { (data, None) };
-        Ok(Plan { requests: vec![Request { action, offset, bytes, fua, data }], expected })
+        Ok(Plan {
+            requests: vec![Request { action, offset, bytes, fua, placement, data }],
+            expected,
+        })
     };
     let is_durable = command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
     match command.opcode {
@@ -189,6 +206,7 @@ fn plan(
                 offset: 0,
                 bytes: 0,
                 fua: false,
+                placement: 0,
                 data: Vec::new(),
             };
             Ok(Plan { requests: vec![request], expected: None })
@@ -251,6 +269,7 @@ fn dataset(
                 offset,
                 bytes,
                 fua: false,
+                placement: 0,
                 data: Vec::new(),
             });
         }

@@ -3,6 +3,7 @@
 use base::OpKind;
 use nvme::command::{admin, nvm};
 use nvme::fabrics::{DiscoveryEntry, discovery_log};
+use nvme::fdp;
 use nvme::identify::namespace_list_of;
 use nvme::log::effect::{DATA, EXCLUSIVE, NAMESPACE as CAPABILITIES, SUPPORTED};
 use nvme::log::{self, SmartLog, page};
@@ -12,7 +13,7 @@ use sim::PAGE_BYTES;
 use super::controller::Controller;
 use super::features::temperature_threshold;
 use super::subsystem::{NAMESPACE, Subsystem};
-use super::zones;
+use super::{placement, zones};
 use crate::shared::locked;
 
 /// Pages of an I/O controller.
@@ -38,7 +39,10 @@ pub const WARNING_TEMPERATURE: u8 = 1 << 1;
 /// A page for the host of this controller, or `None` if it has no such page.
 pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<Vec<u8>> {
     Some(match page {
-        page::SUPPORTED => log::supported(&PAGES),
+        page::SUPPORTED => {
+            let of_placement = subsystem.placement().map_or(&[][..], |_| &placement::PAGES);
+            log::supported(&[&PAGES, of_placement].concat())
+        }
         page::ERROR => locked(&subsystem.errors).encode(),
         page::SMART => smart(subsystem, controller).encode().to_vec(),
         page::FIRMWARE => log::firmware(&subsystem.names.firmware).to_vec(),
@@ -127,8 +131,14 @@ fn effects(subsystem: &Subsystem) -> Vec<u8> {
         (opcode::MANAGEMENT_SEND, SUPPORTED | DATA),
         (opcode::MANAGEMENT_RECEIVE, SUPPORTED),
     ];
-    let io: Vec<_> =
-        io.into_iter().filter(|&(opcode, _)| zones::permit(subsystem.zones(), opcode)).collect();
-    let plain = admin.iter().map(|&opcode| (opcode, SUPPORTED));
+    let handles = [(fdp::opcode::MANAGEMENT_RECEIVE, SUPPORTED)];
+    let handles = handles.into_iter().filter(|_| subsystem.placement().is_some());
+    let io: Vec<_> = io
+        .into_iter()
+        .filter(|&(opcode, _)| zones::permit(subsystem.zones(), opcode))
+        .chain(handles)
+        .collect();
+    let directives = subsystem.placement().map(|_| (admin::DIRECTIVE_RECEIVE, SUPPORTED));
+    let plain = admin.iter().map(|&opcode| (opcode, SUPPORTED)).chain(directives);
     log::effects(&plain.chain(erasing).collect::<Vec<_>>(), &io)
 }

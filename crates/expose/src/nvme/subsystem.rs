@@ -5,14 +5,17 @@ use std::sync::{Arc, Mutex};
 
 use base::Fnv;
 use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
+use nvme::fdp;
 use nvme::identify::{IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
 use nvme::log::{SanitizeLog, SanitizeState};
 use nvme::status::CommandStatus;
 use nvme::zns;
+use sim::ftl::placement::Placement;
 use sim::mechanism::zones::ZonesPlan;
 
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
+use super::placement_events::PlacementEvents;
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
 
@@ -96,6 +99,9 @@ pub struct Subsystem {
     pub shared: Arc<SharedDisk>,
     shape: Shape,
     zones: Option<ZonesPlan>,
+    placement: Option<Placement>,
+    /// Writes with a placement identifier that there is not.
+    pub(super) placement_events: Mutex<PlacementEvents>,
     pub names: Names,
     /// Most queues of a controller beside the admin queue.
     pub io_queues_max: u16,
@@ -116,8 +122,10 @@ impl Subsystem {
         hosts: Vec<String>,
         io_queues_max: u16,
     ) -> Self {
-        let (shape, zones) =
-            shared.with(|disk| (*disk.shape(), disk.drive().config().options.zones));
+        let (shape, (zones, placement)) = shared.with(|disk| {
+            let options = &disk.drive().config().options;
+            (*disk.shape(), (options.zones, options.placement))
+        });
         let (errors, controllers) = Default::default();
         let sanitize = Mutex::new(SanitizeLog { progress: u16::MAX, state: SanitizeState::Never });
         let block_bytes = Mutex::new(shape.block_bytes as u32);
@@ -125,6 +133,8 @@ impl Subsystem {
             shared,
             shape,
             zones,
+            placement,
+            placement_events: Mutex::default(),
             names,
             io_queues_max,
             hosts,
@@ -176,6 +186,11 @@ impl Subsystem {
         self.zones.as_ref()
     }
 
+    /// The placement handles of the namespace, or `None` if it has none.
+    pub fn placement(&self) -> Option<Placement> {
+        self.placement
+    }
+
     /// Number of its command set.
     pub fn command_set(&self) -> u8 {
         if self.zones.is_some() { zns::COMMAND_SET } else { NVM_COMMAND_SET }
@@ -208,6 +223,7 @@ impl Subsystem {
             thin: self.zones.is_none(),
             deallocates_to_zeros: shape.deallocates,
             unit_blocks: (shape.page_bytes / block_bytes).max(1) as u16,
+            endurance_group: self.placement.map_or(0, |_| fdp::ENDURANCE_GROUP),
             guid: self.names.guid,
         }
     }

@@ -33,6 +33,29 @@ fn with_drive(work: impl FnOnce(&Place, &SharedDisk)) {
     serve_nvme(&shared, &[], 8, |place| work(place, &shared));
 }
 
+/// Firmware, namespace management and attachment, device self-test, and Copy.
+#[test]
+fn absent_commands_are_refused_and_not_announced() {
+    const ADMIN: [u8; 5] = [0x10, 0x11, 0x0d, 0x15, 0x14];
+    const COPY: u8 = 0x19;
+    with_drive(|place, _| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        let effects = host.log(page::EFFECTS, 4096).expect("a log");
+        for opcode in ADMIN {
+            let refused = host.admin.execute(command(opcode, 1, [0; 6], 0), &[]);
+            assert_eq!(refused, Err(CommandStatus::INVALID_OPCODE), "{opcode:#x}");
+            assert_eq!(effects[4 * usize::from(opcode)], 0, "{opcode:#x}");
+        }
+        let copy = command(COPY, 1, [0, 0, 0, 0, 0, 0], 0);
+        assert_eq!(queue.execute(copy, &[0; 32]), Err(CommandStatus::INVALID_OPCODE));
+        assert_eq!(effects[1024 + 4 * usize::from(COPY)], 0);
+        let controller = host.identify(structure::CONTROLLER, 0).expect("an answer");
+        // OACS: firmware, namespaces, self-test; ONCS: Copy.
+        assert_eq!((controller[256] & 0b1_1100, controller[521] & 1), (0, 0));
+    });
+}
+
 #[test]
 fn a_host_finds_a_controller_and_a_namespace() {
     with_drive(|place, shared| {

@@ -14,7 +14,7 @@ use crate::client::{config_of, disk, seeds};
 use crate::nvme_host::{Host, Place, Queue, blocks, command, digests, serve_nvme};
 
 /// Sequences without another wish, and those of a full check.
-const CASES: [u64; 2] = [30, 1000];
+const CASES: [u64; 2] = [100, 1000];
 /// Commands of a sequence for each queue.
 const COMMANDS: u64 = 80;
 /// Zones of a queue of a sequence.
@@ -24,21 +24,26 @@ const ZONES: u64 = 3;
 const ZONES_ALL: u64 = 905;
 
 /// A ZN540 with zones of about a megabyte.
-fn drive(pace: Pace) -> Arc<SharedDisk> {
+pub(crate) fn drive(pace: Pace) -> Arc<SharedDisk> {
     Arc::new(SharedDisk::new(disk(config_of("wd-ultrastar-dc-zn540-1000gb", &[], 979)), pace))
 }
 
 /// The zones of a drive in blocks: distance, capacity.
-fn sizes(shared: &SharedDisk) -> (u64, u64) {
+pub(crate) fn sizes(shared: &SharedDisk) -> (u64, u64) {
     let plan = shared.with(|disk| *disk.drive().zones().expect("zones").plan());
     (plan.size_pages, plan.capacity_pages)
 }
 
-fn order(zone: u64, order: u8, all: bool) -> Command {
+pub(crate) fn order(zone: u64, order: u8, all: bool) -> Command {
     command(opcode::MANAGEMENT_SEND, 1, [zone as u32, 0, 0, send_dword(order, all), 0, 0], 0)
 }
 
-fn report(queue: &mut Queue, start: u64, choice: u32, bytes: u32) -> (u64, Vec<ZoneDescriptor>) {
+pub(crate) fn report(
+    queue: &mut Queue,
+    start: u64,
+    choice: u32,
+    bytes: u32,
+) -> (u64, Vec<ZoneDescriptor>) {
     let dwords = [start as u32, 0, bytes / 4 - 1, choice, 0, 0];
     let outcome = queue.execute(command(opcode::MANAGEMENT_RECEIVE, 1, dwords, bytes), &[]);
     zones_of(&outcome.expect("a report").1)

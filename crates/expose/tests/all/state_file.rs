@@ -39,10 +39,19 @@ fn batch(disk: &mut Plain, rng: &mut Rng) -> u64 {
             [rng.below(5) as usize];
         let is_write = action == Action::Write;
         let data = if is_write { vec![rng.next_u64() as u8; bytes as usize] } else { Vec::new() };
-        disk.submit(token, Request { action, offset, bytes, fua: rng.below(9) == 0, data });
+        disk.submit(
+            token,
+            Request { action, offset, bytes, fua: rng.below(9) == 0, placement: 0, data },
+        );
     }
-    let flush =
-        Request { action: Action::Flush, offset: 0, bytes: 0, fua: false, data: Vec::new() };
+    let flush = Request {
+        action: Action::Flush,
+        offset: 0,
+        bytes: 0,
+        fua: false,
+        placement: 0,
+        data: Vec::new(),
+    };
     if rng.below(4) == 0 {
         disk.submit(32, flush);
     }

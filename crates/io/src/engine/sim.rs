@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use base::text::{close_to, shortened};
-use base::{Completion, Nanos, Op, Ratio, Rng, TelemetryRow};
+use base::{Completion, Nanos, Op, Ratio, Rng, Status, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::ftl::policies::Policies;
-use sim::host::DeallocateSupport;
+use sim::host::{DeallocateSupport, ZoneAction};
 use sim::mechanism::map_cache::MapCache;
 use sim::mechanism::read_ahead::ReadAheadPlan;
 use sim::mechanism::read_cache::ReadCachePlan;
+use sim::mechanism::zones::ZonesPlan;
 use sim::model::{HostProfile, NO_HOST};
 use sim::nand::NandFeatures;
 use sim::nand::aging::past::DAY_NS;
@@ -21,7 +22,7 @@ use sim::{Config, Drive, Model};
 use target::TargetError;
 use target::Waiter;
 use target::spec::toml_path;
-use target::{Ages, Limits, Past, PurgeMethod, Rest, Target};
+use target::{Ages, Limits, Past, PurgeMethod, Rest, Target, ZoneLimits, ZoneOrder};
 use target::{Identity, TargetKind};
 
 /// Longest single command of a simulated drive: what an ATA command can carry.
@@ -188,25 +189,6 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config
     Ok((Description { model, host, scale }, config))
 }
 
-/// Refuses a drive with zones: tests write at any place.
-///
-/// # Errors
-/// [`TargetError::Usage`], and as [`SimTarget::open`].
-pub fn check_zones(name: &str, keys: &[(String, String)]) -> Result<(), TargetError> {
-    without_zones(name, &configure(name, keys)?)
-}
-
-fn without_zones(name: &str, config: &Config) -> Result<(), TargetError> {
-    if config.options.zones.is_none() {
-        return Ok(());
-    }
-    Err(TargetError::Usage(format!(
-        "the drive model `{}` has zones, which are written in order; `ssdlab sim expose --nvme` serves it, and tests write \
-         drives without",
-        shortened(name)
-    )))
-}
-
 /// The resolved model, for uses of a simulated drive other than commands.
 ///
 /// # Errors
@@ -265,6 +247,17 @@ fn limits(config: &Config) -> Limits {
         purge_renews: config.options.thermal.is_none(),
         ages: ages(config),
         placement_handles: config.options.placement.map_or(1, |placement| placement.handles),
+        zones: config.options.zones.map(|zones| zone_limits(zones, config.geometry.page_bytes)),
+    }
+}
+
+fn zone_limits(zones: ZonesPlan, page_bytes: u32) -> ZoneLimits {
+    let bytes = |pages: u64| pages * u64::from(page_bytes);
+    ZoneLimits {
+        zones: zones.zones,
+        size_bytes: bytes(zones.size_pages),
+        capacity_bytes: bytes(zones.capacity_pages),
+        open_max: zones.open_max,
     }
 }
 
@@ -350,7 +343,6 @@ impl SimTarget {
     /// [`TargetError::Unsupported`] if its maps do not fit into the memory.
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, TargetError> {
         let (description, config) = resolve(name, keys)?;
-        without_zones(name, &config)?;
         memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&description.model, keys);
         let drive = Drive::new(config.clone());
@@ -436,7 +428,9 @@ impl SimTarget {
         let page_bytes = u64::from(self.drive.config().geometry.page_bytes);
         let end = op.offset.saturating_add(u64::from(op.len)).div_ceil(page_bytes);
         let l2p = &self.drive.ftl().l2p;
-        (op.offset / page_bytes..end).any(|page| l2p.get(page) == sim::ftl::NO_PAGE)
+        let mapped = |page| self.drive.zones().map_or(Some(page), |zones| zones.mapped_page(page));
+        (op.offset / page_bytes..end)
+            .any(|page| mapped(page).is_none_or(|page| l2p.get(page) == sim::ftl::NO_PAGE))
     }
 
     fn is_part(&self) -> bool {
@@ -526,6 +520,23 @@ impl Target for SimTarget {
         let page_bytes = u64::from(self.config().geometry.page_bytes);
         self.drive.deallocate(offset_bytes.div_ceil(page_bytes), end / page_bytes);
         Ok(())
+    }
+
+    fn manage_zone(&mut self, zone: u32, order: ZoneOrder) -> Result<Nanos, TargetError> {
+        let action = match order {
+            ZoneOrder::Finish => ZoneAction::Finish,
+            ZoneOrder::Reset => ZoneAction::Reset,
+        };
+        self.drive.manage_zone(0, action, zone);
+        let mut ended = Vec::new();
+        self.reap(1, &mut ended)?;
+        match ended[0].status {
+            Status::Ok => Ok(ended[0].latency()),
+            Status::Failed { errno } => Err(TargetError::Device {
+                context: format!("the {} of zone {zone} failed", order.name()),
+                source: std::io::Error::from_raw_os_error(errno),
+            }),
+        }
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {

@@ -36,13 +36,21 @@ pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, Targe
         rest: rest::may_switch(&device),
         ..engine_limits()
     };
+    let permission = guard::require_permission(&device).err();
     let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
     let word = device.confirmations.first();
     let in_use = device.in_use.iter().cloned().map(TargetError::from);
+    let zoned = device.zoned.then(|| {
+        TargetError::Unsupported(format!(
+            "{} has zones, which are written in order: of such drives only simulated ones are targets, of the test \
+             `zones`",
+            device.describe()
+        ))
+    });
     Ok(Inspected {
         purge_options: device::purge::survey(&device),
         counts_nand_writes: device::health::counts_nand_writes(&device),
-        obstacles: in_use.chain(guard::require_permission(&device).err()).collect(),
+        obstacles: zoned.into_iter().chain(in_use).chain(permission).collect(),
         needs: word.map(|word| confirmation(&quoted(word), has_contents)),
         ..Inspected::harmless(spec, identity, limits)
     })

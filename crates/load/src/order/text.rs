@@ -262,7 +262,7 @@ fn percent(ratio: Ratio) -> String {
 }
 
 impl fmt::Display for Order {
-    /// The text that gives the same order again, but for the two that no text gives.
+    /// The text that gives the same order again, but for the three that no text gives.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SequentialOnce => f.write_str("sequential-once"),
@@ -285,6 +285,7 @@ impl fmt::Display for Order {
             }
             Self::ReadOnly { share, layout } => write!(f, "read-only({share}{layout})"),
             Self::Append(append) => append.fmt(f),
+            Self::WholeZones(order) => write!(f, "whole zones, {} at a time", order.at_a_time),
             Self::Trace(locality) => write!(f, "trace({})", locality.name()),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use base::{Identity, Nanos};
+use base::{Completion, Data, Identity, Nanos, Op, OpKind, Status};
 use device::host::affinity::Stay;
-use load::{Generator, Pacing};
+use load::{Generator, Pacing, Workload};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
 use result::stats::findings::time;
@@ -12,6 +12,7 @@ use result::stats::latency::WAIT_NS;
 use target::Rest;
 use target::Target;
 use target::TargetError;
+use target::ZoneOrder;
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive, start_telemetry};
@@ -89,6 +90,48 @@ impl Session {
             end
         });
         self.driven(target, spec, recorder, end)
+    }
+
+    /// Gives an order to each zone after some writes into it, and records the time of the order as that of a
+    /// deallocation. A pause before it lets what has been written reach the NAND.
+    pub(super) fn manage_zones<T: Target>(
+        &mut self,
+        target: &mut T,
+        spec: &PhaseSpec,
+        (order, writes): (ZoneOrder, &Workload),
+        control: &mut Control<'_>,
+    ) -> (Phase, PhaseRows) {
+        let mut recorder = Recorder::new(target.now(), None);
+        start_telemetry(target, &recorder);
+        let zone_bytes = target.limits().zones.map_or(u64::MAX, |zones| zones.size_bytes);
+        let mut end = Ok(End::Complete);
+        for zone in 0..writes.span_bytes / zone_bytes {
+            let offset = zone * zone_bytes;
+            let into =
+                Workload { span_offset_bytes: offset, span_bytes: zone_bytes, ..writes.clone() };
+            let took = write_all(target, into).and_then(|()| {
+                target.idle_until(Nanos(target.now().0.saturating_add(Nanos::SECOND.0)));
+                Ok((target.now(), target.manage_zone(zone as u32, order)?))
+            });
+            match took {
+                Err(error) => end = Err(error),
+                Ok((submitted, took)) => {
+                    let done = Nanos(submitted.0.saturating_add(took.0));
+                    let (tag, status) = (0, Status::Ok);
+                    let ended = Completion { tag, status, submitted, done };
+                    recorder.completed(&order_at(offset), &ended);
+                }
+            }
+            target.telemetry_take(recorder.telemetry_mut());
+            (control.observer)(&second_event(&recorder));
+            if control.interrupted.load(Ordering::Relaxed) {
+                end = end.map(|_| End::Interrupted);
+            }
+            if !matches!(end, Ok(End::Complete)) {
+                break;
+            }
+        }
+        self.driven(target, spec, recorder, end.map_err(RunError::from))
     }
 
     /// Leaves the target alone, and checks the stop button once per second.
@@ -224,6 +267,28 @@ impl Session {
             self.warn(unanswered(phase, longest_ns.unwrap_or_default()));
         }
     }
+}
+
+/// Issues a workload of writes to its end, one command at a time.
+fn write_all<T: Target>(target: &mut T, writes: Workload) -> Result<(), TargetError> {
+    let mut generator = Generator::new(writes, 0);
+    let mut ended = Vec::new();
+    while let Some(op) = generator.next_op(0) {
+        target.submit(&[op]);
+        while ended.is_empty() {
+            target.reap(1, &mut ended)?;
+        }
+        if let Some(Status::Failed { errno }) = ended.pop().map(|end| end.status) {
+            return Err(command_failed(&op, errno, target.failure_words()));
+        }
+    }
+    Ok(())
+}
+
+/// An order to a zone as the rows count it.
+const fn order_at(offset: u64) -> Op {
+    let data = Data::Incompressible;
+    Op { kind: OpKind::Deallocate, data, fua: false, placement: 0, len: 0, tag: 0, offset }
 }
 
 fn with_cause(error: &target::TargetError) -> String {

@@ -7,7 +7,7 @@ use super::Request;
 use crate::error::RunError;
 use crate::jobs::Jobs;
 use crate::params::Params;
-use crate::suite::{Action, PhaseSpec, Procedure, Site, Step};
+use crate::suite::{Action, Definition, PhaseSpec, Procedure, Site, Step};
 
 const REPLAYED_BY_ONE: &str =
     "one thread replays a trace, or its order would be lost: --workers and --cpu do nothing there";
@@ -51,7 +51,9 @@ impl Plan {
     /// The most commands that any phase keeps outstanding, and the longest command of any.
     pub fn needs(&self) -> (u32, u32) {
         let workloads = self.phases().filter_map(|phase| match &phase.action {
-            Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
+            Action::Load { workload, .. } | Action::ManageZones { writes: workload, .. } => {
+                Some((workload.queue_depth, workload.block_bytes))
+            }
             Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
             Action::Jobs(jobs) => Some((jobs.queue_depth(), jobs.longest_bytes())),
             Action::Purge
@@ -72,6 +74,7 @@ impl Plan {
 pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<Plan, RunError> {
     let definition = request.test.definition();
     let params = request.test.params_with(&request.settings)?;
+    check_zones(definition, identity, limits)?;
     let span = request.span.resolve(identity)?;
     let has_meter = request.meter.is_some();
     let site = Site { span_bytes: span.span_bytes, identity, limits, has_meter };
@@ -94,6 +97,25 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
     Ok(plan)
 }
 
+/// Refuses a test that writes at any place on a drive with zones, and a test of zones on any other.
+fn check_zones(
+    definition: &Definition,
+    identity: &Identity,
+    limits: &Limits,
+) -> Result<(), RunError> {
+    let (test, target) = (definition.name, &identity.name);
+    match (definition.zoned, limits.zones.is_some()) {
+        (false, true) => Err(RunError::Usage(format!(
+            "`{test}` writes at any place, and {target} has zones, which are written in order; `zones` is the test \
+             for it"
+        ))),
+        (true, false) => Err(RunError::Usage(format!(
+            "`{test}` is for simulated drives with zones, and {target} has none"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<(), RunError> {
     let Site { identity, limits, .. } = site;
     let cannot_deallocate = || {
@@ -106,7 +128,9 @@ fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<()
         Action::Load { workload, .. } if workload.deallocates() && !limits.deallocate => {
             cannot_deallocate()
         }
-        Action::Load { workload, .. } => check_workload(workload, params, site),
+        Action::Load { workload, .. } | Action::ManageZones { writes: workload, .. } => {
+            check_workload(workload, params, site)
+        }
         Action::Jobs(jobs)
             if jobs.jobs.iter().any(|job| job.workload.deallocates()) && !limits.deallocate =>
         {

@@ -183,6 +183,7 @@ fn only_reads(step: &Step) -> bool {
         Action::Purge
         | Action::PurgeToScale(_)
         | Action::Deallocate { .. }
+        | Action::ManageZones { .. }
         | Action::Idle(_)
         | Action::Age(_)
         | Action::SetRest(_)

@@ -34,6 +34,7 @@ pub(crate) mod speed {
     pub(crate) mod linear;
     pub(crate) mod mixed_sizes;
     pub(crate) mod sweep;
+    pub(crate) mod zones;
 }
 
 pub(crate) mod steady_state {
@@ -64,7 +65,7 @@ pub(crate) mod sustained {
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 40] = [
+pub(super) const DEFINITIONS: [&Definition; 41] = [
     &energy::power::DEFINITION,
     &energy::thermal::DEFINITION,
     &pts::composite::DEFINITION,
@@ -87,6 +88,7 @@ pub(super) const DEFINITIONS: [&Definition; 40] = [
     &speed::linear::DEFINITION,
     &speed::mixed_sizes::DEFINITION,
     &speed::sweep::DEFINITION,
+    &speed::zones::DEFINITION,
     &steady_state::consistency::DEFINITION,
     &steady_state::fill_level::DEFINITION,
     &steady_state::streams::DEFINITION,

@@ -24,6 +24,8 @@ pub struct Definition {
     pub place: u8,
     /// Whether it destroys the data on the target.
     pub writes: bool,
+    /// Whether it is for drives with zones, and for no others.
+    pub zoned: bool,
     /// Whether a part of it only reads, and has figures of its own: `--read-only` does that part.
     pub reads_alone: bool,
     /// Its parameters with defaults.
@@ -50,6 +52,7 @@ impl Definition {
             chapter,
             place,
             writes: true,
+            zoned: false,
             reads_alone: false,
             params: S::PARAMS,
             closed_loop: None,

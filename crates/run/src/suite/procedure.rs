@@ -8,7 +8,7 @@ use base::{Nanos, Ratio};
 use load::Workload;
 use result::marks;
 use result::schema::{Finding, Mark, Table, Verdict};
-use target::{Past, Rest};
+use target::{Past, Rest, ZoneOrder};
 
 use super::measured::Measurements;
 use crate::event::Length;
@@ -151,6 +151,13 @@ pub enum Action {
         /// Length.
         len_bytes: u64,
     },
+    /// Give an order to every zone, one after the other, and record the time of each.
+    ManageZones {
+        /// The order.
+        order: ZoneOrder,
+        /// Writes into a zone before its order; the span is that of all zones.
+        writes: Workload,
+    },
     /// Leave the target alone, and record its state each second.
     Idle(Nanos),
     /// Give the target a past at once: days without power, cycles, reads.
@@ -176,7 +183,9 @@ impl Action {
     /// The workloads that it issues at the same time or one after the other; none for other actions.
     pub fn workloads(&self) -> Vec<&Workload> {
         match self {
-            Self::Load { workload, .. } => vec![workload],
+            Self::Load { workload, .. } | Self::ManageZones { writes: workload, .. } => {
+                vec![workload]
+            }
             Self::Jobs(jobs) => jobs.jobs.iter().map(|job| &job.workload).collect(),
             _ => Vec::new(),
         }
@@ -190,6 +199,7 @@ impl PhaseSpec {
             Action::Purge
             | Action::PurgeToScale(_)
             | Action::Deallocate { .. }
+            | Action::ManageZones { .. }
             | Action::Age(_)
             | Action::SetRest(_) => Length::Unknown,
             Action::Replay(replay) => replay
@@ -217,6 +227,7 @@ impl PhaseSpec {
             Action::Purge
             | Action::PurgeToScale(_)
             | Action::Deallocate { .. }
+            | Action::ManageZones { .. }
             | Action::Replay(_) => true,
             Action::Idle(_) | Action::Age(_) | Action::SetRest(_) => false,
             Action::Jobs(jobs) => jobs.writes(),

@@ -23,3 +23,4 @@ mod suite;
 mod thermal;
 mod watches;
 mod workers;
+mod zones;

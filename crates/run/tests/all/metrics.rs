@@ -11,9 +11,13 @@ use result::store::RunDir;
 use run::session::{Plan, Request, outline, plan};
 use run::suite::{Chart, Figures, Procedure, Step};
 use run::{RunError, Test};
-use target::{Identity, Limits, Target, TargetKind};
+use target::{Identity, Limits, Target, TargetKind, ZoneLimits};
 
 use crate::common::simulated;
+
+/// Zones of the drive, for the test that needs them.
+const ZONES: ZoneLimits =
+    ZoneLimits { zones: 900, size_bytes: 1 << 20, capacity_bytes: 1 << 20, open_max: 14 };
 
 /// Settings for all steps of a test, and a short trace.
 fn settings(test: Test) -> &'static str {
@@ -32,7 +36,8 @@ fn plan_of(test: Test, identity: &Identity, limits: &Limits) -> Result<Plan, Run
     let own = crate::common::settings(settings(test)).into_iter();
     let settings = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let request = Request { settings, ..Request::new(test, "library".into()) };
-    plan(&request, identity, limits)
+    let limits = Limits { zones: test.definition().zoned.then_some(ZONES), ..*limits };
+    plan(&request, identity, &limits)
 }
 
 /// The figures of a test after each of its phases has run once.

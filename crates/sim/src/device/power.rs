@@ -2,6 +2,7 @@
 
 mod loss;
 mod off;
+mod zones;
 
 use super::Device;
 use crate::probe::Probe;

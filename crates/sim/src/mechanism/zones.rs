@@ -7,8 +7,9 @@
 //! the distance of two zones, is the power of two at or above its capacity, which Linux demands. A reset erases its
 //! superblocks; a finish fills what is left with padding. Simplifications: a zone gets its superblocks with its first
 //! write; a command gets its place when the host sends it; the end of a program unit that was not full is programmed
-//! with padding when its zone is reset; while a reset or a finish is under way the drive refuses writes to that zone.
-//! The simulator keeps its map of pages, numbered by capacity, without cost. Test: `tests/mechanisms/zones.rs`.
+//! with padding when its zone is reset; while a reset or a finish is under way the drive refuses writes to that zone;
+//! over a loss of power capacitors keep what has entered the buffer, an order that has begun takes effect, and the
+//! recovery takes no time. The simulator keeps its map of pages, numbered by capacity, without cost. Test: `tests/mechanisms/zones.rs`.
 
 use std::ops::Range;
 
@@ -282,6 +283,28 @@ impl Zone {
         }
     }
 
+    /// Its state after a loss of power. A reset whose erase had begun has emptied it, a finish that had begun has filled it;
+    /// a write has left the pages that had entered the buffer.
+    fn after_power_loss(&mut self, capacity_pages: u64) {
+        (self.writes, self.waiting) = (0, None);
+        let is_changing = std::mem::take(&mut self.is_changing);
+        if self.dead().is_some() {
+            return;
+        }
+        if self.superblocks.is_empty() {
+            *self = Self::empty(self.stream.unit_room_pages);
+        } else if is_changing && self.placed_pages > self.written_pages {
+            self.placed_pages = capacity_pages;
+        } else {
+            self.written_pages = self.placed_pages;
+        }
+        if self.placed_pages == capacity_pages {
+            (self.state, self.written_pages) = (ZoneState::Full, capacity_pages);
+        } else if self.placed_pages > 0 {
+            self.state = ZoneState::Closed;
+        }
+    }
+
     /// The reason of the state against any change, or `None` if there is none.
     fn dead(&self) -> Option<ZoneError> {
         match self.state {
@@ -348,6 +371,13 @@ impl Zones {
     /// The zone of a page of the LBA space, which need not exist.
     pub fn zone_of(&self, page: u64) -> u64 {
         page / self.plan.size_pages
+    }
+
+    /// The page of the drive's map behind a page of the LBA space, or `None` if no zone can hold it.
+    pub fn mapped_page(&self, page: u64) -> Option<u64> {
+        let (zone, places) = self.locate(&(page..page + 1)).ok()?;
+        let mapped = self.mapped(zone, places).start;
+        (page % self.plan.size_pages < self.plan.capacity_pages).then_some(mapped)
     }
 
     pub(crate) fn zone_mut(&mut self, zone: u32) -> &mut Zone {
@@ -503,6 +533,19 @@ impl Zones {
     pub(crate) fn emptied(&mut self, zone: u32) {
         let found = self.zone_mut(zone);
         *found = Zone::empty(found.stream.unit_room_pages);
+    }
+
+    /// The zones after a loss of power. Returns the superblocks whose erases had begun, and the pages of open program units,
+    /// which the buffer holds again.
+    pub(crate) fn cycle_power(&mut self, unit_pages: u32) -> (Vec<u32>, u32) {
+        let erased = std::mem::take(&mut self.erasing);
+        let capacity_pages = self.plan.capacity_pages;
+        let mut buffered_pages = 0;
+        for zone in &mut self.zones {
+            zone.after_power_loss(capacity_pages);
+            buffered_pages += (unit_pages - zone.stream.unit_room_pages) % unit_pages;
+        }
+        (erased.into_iter().map(|(superblock, _)| superblock).collect(), buffered_pages)
     }
 
     /// A zone is worn out: it becomes read only or offline.

@@ -1,4 +1,7 @@
 //! Does a model of the ZN540 do what the drive did? The figures are those of `gc_interference.csv` (arXiv 2310.19094).
+//!
+//! Roles: reads at QD 1 and 256 and appends without a limit set values of the model, reads at QD 16 to 64 chose
+//! `independent_planes`; the other reads, and reads beside appends, are predicted.
 
 use base::{Nanos, OpKind, Ratio, Rng};
 use sim::{Device, Model};
@@ -111,11 +114,14 @@ fn it_has_the_zones_of_the_drive() {
 #[test]
 fn reads_scale_with_their_depth_as_on_the_drive() {
     for (depth, reads_per_s) in [
+        (1, 13_745.3),
         (2, 27_093.1),
+        (4, 52_679.2),
         (8, 99_477.1),
         (16, 177_084.3),
         (32, 281_645.3),
         (64, 380_152.2),
+        (128, 446_697.0),
         (256, 460_793.6),
     ] {
         let measured = measure(depth, None);

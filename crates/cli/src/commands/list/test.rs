@@ -12,6 +12,8 @@ use crate::ui::table;
 
 /// The drive for which the steps are told.
 const EXAMPLE: &str = "samsung-840-pro-256gb";
+/// The same for a test of drives with zones.
+const ZONED_EXAMPLE: &str = "wd-ultrastar-dc-zn540-1000gb";
 /// Settings without which a test has nothing to do, as an example.
 const NEEDED: [(&str, &str, &str); 2] =
     [("replay", "trace", "synth:light-2011?scale=1/1000"), ("workload", "workload", "oltp")];
@@ -79,7 +81,8 @@ pub fn print(test: Test) -> anyhow::Result<()> {
         data!("  lost: {lost}");
     }
     data!(
-        "Steps on a whole sim:{EXAMPLE} (of another target: ssdlab plan {} TARGET):",
+        "Steps on a whole sim:{} (of another target: ssdlab plan {} TARGET):",
+        example(test),
         test.name()
     );
     let rows = phases.into_iter().map(|(name, what)| vec![format!("  {name}"), what]);
@@ -108,10 +111,16 @@ fn outline(test: Test, kind: TargetKind) -> Result<Outline, RunError> {
     let meter = (kind == TargetKind::Block).then(|| "stream:/dev/null".parse()).transpose()?;
     let request =
         Request { settings: settings.collect(), meter, ..Request::new(test, "library".into()) };
-    let target = format!("sim:{EXAMPLE}");
-    let (identity, limits) = io::engine::sim::describe(&target, EXAMPLE, &[])?;
+    let example = example(test);
+    let target = format!("sim:{example}");
+    let (identity, limits) = io::engine::sim::describe(&target, example, &[])?;
     let (identity, limits) = able(kind, identity, limits);
     Outline::of(&request, &identity, &limits)
+}
+
+/// The simulated drive for the steps of a test.
+fn example(test: Test) -> &'static str {
+    if test.definition().zoned { ZONED_EXAMPLE } else { EXAMPLE }
 }
 
 /// The example as a target of this kind, with everything that such a target may be able to do.
@@ -126,6 +135,7 @@ fn able(kind: TargetKind, identity: Identity, limits: Limits) -> (Identity, Limi
         energy: is_simulated,
         ages,
         queue_depth_max: limits.queue_depth_max.max(1024),
+        zones: limits.zones.filter(|_| is_simulated),
         ..limits
     };
     (Identity { kind, name: name.to_owned(), ..identity }, limits)
@@ -142,6 +152,7 @@ fn docs(test: Test) -> &'static str {
             "docs/reference/suite.md#latency-at-a-rate"
         }
         (_, "trim") => "docs/reference/suite.md#verdicts-and-exit-codes",
+        (_, "zones") => "docs/reference/suite.md#zones",
         (_, "retention") => "docs/reference/suite.md#old-data",
         (_, "workload") => "docs/reference/workloads.md",
         (Chapter::Energy, _) => "docs/reference/power.md",

@@ -153,9 +153,38 @@ fn a_part_of_a_drive_does_not_carry_the_name_of_the_whole() {
 }
 
 #[test]
-fn a_drive_with_zones_is_refused_by_its_name() {
-    let name = "wd-ultrastar-dc-zn540-1000gb";
+fn zones_take_writes_in_order_and_orders_one_at_a_time() {
     let keys = [("scale".to_owned(), "1/64".to_owned())];
-    let error = SimTarget::open("sim:", name, &keys).unwrap_err().to_string();
-    assert!(error.contains(name) && error.contains("has zones"), "{error}");
+    let mut target =
+        SimTarget::open("sim:", "wd-ultrastar-dc-zn540-1000gb", &keys).expect("a valid model");
+    let zones = target.limits().zones.expect("a drive with zones");
+    assert_eq!((zones.zones, zones.open_max), (904, 14));
+    assert!(zones.capacity_bytes <= zones.size_bytes);
+    let op = |kind, offset| Op {
+        kind,
+        data: base::Data::Incompressible,
+        fua: false,
+        placement: 0,
+        len: 4096,
+        tag: 0,
+        offset,
+    };
+    let status = |target: &mut SimTarget, op| {
+        let mut ended = Vec::new();
+        target.submit(&[op]);
+        target.reap(1, &mut ended).expect("it ends");
+        ended[0].status
+    };
+    let at = 3 * zones.size_bytes;
+    assert_eq!(status(&mut target, op(base::OpKind::Write, at)), Status::Ok);
+    assert_ne!(status(&mut target, op(base::OpKind::Write, at)), Status::Ok, "not at the pointer");
+    assert_eq!(status(&mut target, op(base::OpKind::Read, at)), Status::Ok);
+    assert_eq!(target.unwritten_reads(), Some(0), "the place of the zone, not of the page");
+    assert_eq!(status(&mut target, op(base::OpKind::Read, at + 4096)), Status::Ok);
+    assert_eq!(target.unwritten_reads(), Some(1));
+    let finish = target.manage_zone(3, ZoneOrder::Finish).expect("an open zone");
+    let reset = target.manage_zone(3, ZoneOrder::Reset).expect("a full zone");
+    assert!(finish > Nanos(1_000_000) && reset > Nanos(1_000_000), "{finish} {reset}");
+    assert!(target.manage_zone(904, ZoneOrder::Reset).is_err(), "beyond the last");
+    assert_eq!(status(&mut target, op(base::OpKind::Write, at)), Status::Ok, "empty again");
 }

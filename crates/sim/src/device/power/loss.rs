@@ -102,7 +102,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The next ending operation of any die, with the die, or `None` if all are idle.
-    fn next_end(&mut self) -> Option<(u32, DieOp)> {
+    pub(super) fn next_end(&mut self) -> Option<(u32, DieOp)> {
         loop {
             let next_ns = self.nand.next_event_ns();
             if next_ns == NEVER {
