@@ -10,13 +10,14 @@ use std::{env, fs, io, thread};
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use rustix::time::{ClockId, clock_gettime};
 use validation::cell::Cell;
 use validation::claim::{Fingerprint, Theme};
 use validation::page::{self, Row};
 use validation::rated;
 use validation::record::{self, FigureRecord};
 use validation::store::{Runs, Store};
-use validation::verdict::{Judgement, Verdict, judge, judge_or_recall, note};
+use validation::verdict::{Verdict, judge_or_recall, note};
 
 /// Run published claims on the simulated drives.
 #[derive(Parser)]
@@ -24,10 +25,9 @@ struct Args {
     /// Only fingerprints whose id begins so; the page is not written then.
     #[arg(long, value_name = "ID")]
     only: Vec<String>,
-    /// Run the fingerprints that permit it at their smallest scale, and no others; the page is not
-    /// written then.
-    #[arg(long)]
-    scaled: bool,
+    /// Run all at full size, for a comparison with the scales of the claims; nothing is written then.
+    #[arg(long, requires = "only")]
+    full_size: bool,
     /// Runs at the same time; default: one for each processor.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -47,29 +47,26 @@ fn main() -> Result<ExitCode> {
     themes.push(rated::theme(&reasons).map_err(anyhow::Error::msg)?);
     let store = Store::new(args.runs.clone());
     let is_wanted = |fingerprint: &Fingerprint| {
-        (args.only.is_empty() || args.only.iter().any(|only| fingerprint.id.starts_with(only)))
-            && (!args.scaled || fingerprint.scale.is_some())
+        args.only.is_empty() || args.only.iter().any(|only| fingerprint.id.starts_with(only))
     };
-    let scale = |fingerprint: &Fingerprint| fingerprint.scale.clone().filter(|_| args.scaled);
+    if args.full_size {
+        let all = themes.iter_mut().flat_map(|theme| &mut theme.fingerprints);
+        all.flat_map(|one| one.figures.values_mut()).for_each(|found| found.cell.scale = None);
+    }
     let wanted: Vec<&Fingerprint> =
         themes.iter().flat_map(|theme| &theme.fingerprints).filter(|one| is_wanted(one)).collect();
-    let cells = wanted.iter().flat_map(|fingerprint| {
-        let scale = scale(fingerprint);
-        fingerprint.measurements(scale.as_deref()).map(|(_, found)| found.cell).collect::<Vec<_>>()
-    });
+    let cells = wanted.iter().flat_map(|one| one.figures.values().map(|found| found.cell.clone()));
     let runs = run_all(&store, &args, cells.collect());
     let mut record = FigureRecord::read(&read_or_empty(&top.join(record::FILE))?)?;
-    if !args.scaled {
-        let version = version();
-        wanted.iter().for_each(|one| note(one, &runs, &mut record, &version));
-    }
-    let row = |fingerprint| (fingerprint, judged(fingerprint, scale(fingerprint), &runs, &record));
+    let version = version();
+    wanted.iter().for_each(|one| note(one, &runs, &mut record, &version));
+    let row = |fingerprint| (fingerprint, judge_or_recall(fingerprint, &runs, &record));
     let themes = themes.iter().map(|theme| {
         let wanted = theme.fingerprints.iter().filter(|one| is_wanted(one));
         (theme, wanted.map(row).collect())
     });
     let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes.collect();
-    if args.only.is_empty() && !args.scaled {
+    if args.only.is_empty() {
         fs::write(top.join("docs/evidence/drives.md"), page::page(&themes))
             .context("docs/evidence/drives.md")?;
         let is_in_use = |claim: &str, figure: &str| {
@@ -77,24 +74,11 @@ fn main() -> Result<ExitCode> {
         };
         record.retain(is_in_use);
     }
-    if !args.scaled {
+    if !args.full_size {
         write(&top.join(record::FILE), &record.text())?;
     }
     let unexplained: usize = themes.iter().flat_map(|(_, rows)| rows).map(show).sum();
     Ok(if unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The verdict by the runs, at full size also by the record.
-fn judged(
-    fingerprint: &Fingerprint,
-    scale: Option<String>,
-    runs: &Runs,
-    record: &FigureRecord,
-) -> Judgement {
-    match scale {
-        Some(scale) => judge(fingerprint, Some(&scale), runs),
-        None => judge_or_recall(fingerprint, runs, record),
-    }
 }
 
 /// The text of a file; empty if there is none.
@@ -135,6 +119,11 @@ fn jobs(args: &Args) -> usize {
     args.jobs.unwrap_or_else(processors)
 }
 
+/// Processor time of this program so far, in s.
+fn processor_s() -> i64 {
+    clock_gettime(ClockId::ProcessCPUTime).tv_sec
+}
+
 /// The runs of these cells, with a line on stderr after each.
 fn run_all(store: &Store, args: &Args, mut cells: Vec<Cell>) -> Runs {
     cells.sort();
@@ -151,7 +140,7 @@ fn run_all(store: &Store, args: &Args, mut cells: Vec<Cell>) -> Runs {
     store.run_all(&cells, jobs(args), &|cell, run| {
         let count = done.fetch_add(1, Ordering::Relaxed) + 1;
         let fault = run.as_ref().err().map(|reason| format!(": {reason}")).unwrap_or_default();
-        eprintln!("[{count}/{all}] {cell}{fault}");
+        eprintln!("[{count}/{all}] {} s in all: {cell}{fault}", processor_s());
     })
 }
 

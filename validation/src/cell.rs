@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use base::{Nanos, Ratio};
+use base::{Bytes, Nanos, Ratio};
 use io::engine::sim::SimTarget;
 use result::schema::RunStatus;
 use result::store::RunDir;
@@ -29,9 +29,17 @@ pub struct Cell {
     pub scale: Option<String>,
 }
 
-/// The times of the consistency test, with their defaults in s: they follow the scale of a drive,
-/// as the time to fill it does.
-const SCALED_TIMES: [(&str, u64); 2] = [("duration", 2_000), ("steady_from", 1_400)];
+/// Lengths and spans of tests that follow the scale of a drive, with their defaults: a test on a smaller drive writes
+/// the same share of it.
+const SCALED: [(&str, &str, &str); 7] = [
+    ("consistency", "duration", "2000s"),
+    ("consistency", "steady_from", "1400s"),
+    ("corners", "time", "3m"),
+    ("corners", "sequential_time", "1m"),
+    ("corners", "random_span", "8GiB"),
+    ("incompressible", "time", "30s"),
+    ("trim", "torture", "60m"),
+];
 
 impl Cell {
     /// This run with another value of the model.
@@ -53,12 +61,20 @@ impl Cell {
 
     /// The ratio of its times to those of full size.
     pub fn time_scale(&self) -> Ratio {
-        if self.test == "consistency" { self.size() } else { Ratio::ONE }
+        if self.scaled().next().is_some() { self.size() } else { Ratio::ONE }
     }
 
     /// The size of the drive.
-    fn size(&self) -> Ratio {
+    pub fn size(&self) -> Ratio {
         self.scale.as_deref().and_then(|scale| scale.parse().ok()).unwrap_or(Ratio::ONE)
+    }
+
+    /// The settings that follow the scale, with their defaults.
+    fn scaled(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        SCALED
+            .into_iter()
+            .filter(|(test, ..)| *test == self.test)
+            .map(|(_, name, usual)| (name, usual))
     }
 
     /// Runs the test, with the run directory below `library`.
@@ -101,21 +117,28 @@ impl Cell {
         spare.parse().map(SpanRequest::Spare).map_err(|error| format!("{error}"))
     }
 
-    /// The settings, with times in proportion to the scale.
+    /// The settings, with times and spans in proportion to the scale.
     fn settings(&self) -> Pairs {
         let mut settings = self.settings.clone();
-        if self.time_scale() == Ratio::ONE {
+        let size = self.size();
+        if size == Ratio::ONE {
             return settings;
         }
-        for (name, default_s) in SCALED_TIMES {
+        for (name, usual) in self.scaled() {
             let given = settings.iter().position(|(key, _)| key == name);
-            let given = given.map(|at| settings.remove(at).1.parse::<Nanos>());
-            let full_ns = given.and_then(Result::ok).unwrap_or(Nanos(default_s * 1_000_000_000)).0;
-            let seconds = (self.time_scale().of(full_ns) / 1_000_000_000).max(1);
-            settings.push((name.to_owned(), format!("{seconds}s")));
+            let full = given.map_or(usual.to_owned(), |at| settings.remove(at).1);
+            settings.push((name.to_owned(), scaled(&full, size)));
         }
         settings
     }
+}
+
+/// A time in whole seconds, or a number of bytes, in proportion to the scale; what is neither stays.
+fn scaled(full: &str, size: Ratio) -> String {
+    if let Ok(Nanos(ns)) = full.parse() {
+        return format!("{}s", (size.of(ns) / 1_000_000_000).max(1));
+    }
+    full.parse().map_or(full.to_owned(), |Bytes(bytes)| Bytes(size.of(bytes)).to_string())
 }
 
 impl fmt::Display for Cell {
@@ -156,6 +179,14 @@ mod tests {
             small.to_string(),
             "ssdlab run consistency 'sim:sandisk-extreme-ii-480gb?scale=1/100&gc.free_low=4' --spare 25% \
              --set queue_depth=8 --set duration=20s --set steady_from=14s"
+        );
+        let time = ("time".to_owned(), "30s".to_owned());
+        let corners = Cell { test: "corners".to_owned(), settings: vec![time], ..small };
+        assert!(
+            corners
+                .to_string()
+                .ends_with("--set time=1s --set sequential_time=1s --set random_span=85899345B"),
+            "{corners}"
         );
     }
 }

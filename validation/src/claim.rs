@@ -16,7 +16,8 @@
 //! figures.fall = { fall_below_iops = 30000 }
 //! ```
 //!
-//! A figure may name its own `drive`, `test`, `settings`, `spare` and `values` (of the model).
+//! A figure may name its own `drive`, `test`, `settings`, `spare`, `values` (of the model) and `scale`: the size of the
+//! drive as a share of full size, for figures that a smaller drive has as well ([`Figure::keeps_at_scale`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -55,8 +56,6 @@ pub struct Fingerprint {
     pub expectations: Vec<Expectation>,
     /// The part that the claim had in making the models.
     pub role: Role,
-    /// The smallest scale at which the figures mean the same, or `None` for full size only.
-    pub scale: Option<String>,
     /// The mechanism that the models lack, or `None` if the claim holds.
     pub missing: Option<String>,
 }
@@ -93,7 +92,6 @@ struct FingerprintText {
     expect: Vec<String>,
     figures: BTreeMap<String, toml::Table>,
     role: Role,
-    scale: Option<String>,
     missing: Option<String>,
     #[serde(flatten)]
     run: RunText,
@@ -107,10 +105,11 @@ struct RunText {
     settings: Option<toml::Table>,
     spare: Option<String>,
     values: Option<toml::Table>,
+    scale: Option<String>,
 }
 
 /// The keys of a [`RunText`].
-const RUN_KEYS: [&str; 5] = ["drive", "test", "settings", "spare", "values"];
+const RUN_KEYS: [&str; 6] = ["drive", "test", "settings", "spare", "values", "scale"];
 
 impl Theme {
     /// Reads all files of a directory, in the order of their names.
@@ -167,8 +166,6 @@ impl Fingerprint {
         let expectations: Vec<Expectation> =
             text.expect.iter().map(parse).collect::<Result<_, _>>()?;
         check_names(&figures, &expectations)?;
-        let ratio = |text: &String| text.parse::<Ratio>().map_err(|error| error.to_string());
-        text.scale.as_ref().map(ratio).transpose()?;
         Ok(Self {
             role: text.role,
             id: text.id,
@@ -176,21 +173,7 @@ impl Fingerprint {
             source: text.source,
             figures,
             expectations,
-            scale: text.scale,
             missing: text.missing,
-        })
-    }
-
-    /// The figures at a scale, or with `None` at that of their cells, which is full size where the memory permits.
-    pub fn measurements(
-        &self,
-        scale: Option<&str>,
-    ) -> impl Iterator<Item = (&String, Measurement)> {
-        let scale = scale.map(str::to_owned);
-        self.figures.iter().map(move |(name, measurement)| {
-            let mut cell = measurement.cell.clone();
-            cell.scale = scale.clone().or(cell.scale);
-            (name, Measurement { cell, figure: measurement.figure.clone() })
         })
     }
 }
@@ -223,9 +206,16 @@ impl Measurement {
         let settings = own.settings.or_else(|| general.settings.clone());
         let values = own.values.or_else(|| general.values.clone());
         let spare = of(own.spare, &general.spare).filter(|spare| spare != "default");
+        let scale = of(own.scale, &general.scale);
+        let ratio = |text: &String| text.parse::<Ratio>().map_err(|error| error.to_string());
+        scale.as_ref().map(ratio).transpose()?;
+        let figure: Figure = figure.try_into()?;
+        if scale.is_some() && !figure.keeps_at_scale() {
+            return Err("a smaller drive has another value: no `scale`".to_owned());
+        }
         let (settings, values) = (pairs(settings), pairs(values));
-        let cell = Cell { drive, values, test, settings, spare, scale: None };
-        Ok(Self { cell, figure: figure.try_into()? })
+        let cell = Cell { drive, values, test, settings, spare, scale };
+        Ok(Self { cell, figure })
     }
 }
 
@@ -258,7 +248,7 @@ mod tests {
         settings = { queue_depth = 8 }
         expect = ['high > low']
         figures.high = { metric = 'iops_steady_mean', spare = '25%' }
-        figures.low = { metric = 'iops_steady_mean', drive = 'b', settings = {} }
+        figures.low = { metric = 'iops_steady_mean', drive = 'b', settings = {}, scale = '1/2' }
     ";
 
     #[test]
@@ -266,14 +256,15 @@ mod tests {
         let theme = Theme::read("f.toml", SOUND).unwrap();
         let fingerprint = &theme.fingerprints[0];
         let cells: Vec<_> = fingerprint
-            .measurements(Some("1/2"))
-            .map(|(name, measurement)| (name.as_str(), measurement.cell))
+            .figures
+            .iter()
+            .map(|(name, measurement)| (name.as_str(), measurement.cell.clone()))
             .collect();
         let [("high", high), ("low", low)] = &cells[..] else { panic!("{cells:?}") };
         assert_eq!((high.drive.as_str(), high.spare.as_deref()), ("a", Some("25%")));
         assert_eq!(high.settings, [("queue_depth".to_owned(), "8".to_owned())]);
         assert_eq!((low.drive.as_str(), &low.spare, low.settings.len()), ("b", &None, 0));
-        assert_eq!(low.scale.as_deref(), Some("1/2"));
+        assert_eq!((high.scale.as_deref(), low.scale.as_deref()), (None, Some("1/2")));
     }
 
     #[test]
@@ -286,6 +277,11 @@ mod tests {
                 "iops_steady_mean",
                 "iops_mood",
                 "figure `high`: the catalogue has no metric `iops_mood`",
+            ),
+            (
+                "iops_steady_mean', spare = '25%'",
+                "iops_steady_cv', scale = '1/8'",
+                "figure `high`: a smaller drive has another value",
             ),
             ("'consistency'", "'mood'", "there is no test `mood`"),
             ("drive = 'a'", "", "figure `high`: it names no `drive`"),

@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 
-use base::Ratio;
+use result::metrics::{Scaling, Unit, find};
 use result::rows::SecondRow;
 use result::stats::consistency::fresh_name;
 use result::store::{RunDir, StoreError};
 use serde::Deserialize;
+
+use crate::cell::Cell;
 
 /// A figure of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,22 +136,39 @@ fn range(text: &str) -> Result<Range<f64>, String> {
 impl Figure {
     /// A metric that the catalogue knows.
     fn metric(name: String) -> Result<Self, String> {
-        match result::metrics::find(&name) {
+        match find(&name) {
             Some(_) => Ok(Self::Metric(name)),
             None => Err(format!("the catalogue has no metric `{name}`")),
         }
     }
 
-    /// The figure of a run, or `None` if the run does not know it. Times of a test that is as much
-    /// shorter as its drive is smaller are in proportion to the scale.
+    /// Whether a smaller drive has the same figure, where times and amounts are in proportion to it. Single seconds,
+    /// commands and pauses are not: the blocks of a smaller drive are shorter.
+    pub fn keeps_at_scale(&self) -> bool {
+        match self {
+            Self::Metric(name) => find(name)
+                .is_some_and(|row| row.scaling != Scaling::Lost || row.unit == Unit::Bytes),
+            Self::Rows { summary: Summary::Mean, .. } | Self::FallBelowIops(_) => true,
+            Self::Rows { summary, part, .. } => {
+                *summary != Summary::Cv && matches!(part, Part::Percent(_))
+            }
+            Self::ShareOfSecondsBelowIops(_) => false,
+        }
+    }
+
+    /// The figure of the run of a cell at full size, or `None` if the run does not know it.
     ///
     /// # Errors
     /// If the rows cannot be read.
-    pub fn of(&self, dir: &RunDir, scale: Ratio) -> Result<Option<f64>, StoreError> {
-        let time = scale.as_f64();
+    pub fn of(&self, dir: &RunDir, cell: &Cell) -> Result<Option<f64>, StoreError> {
+        let time = cell.time_scale().as_f64();
         let load = || Ok(dir.phase_rows(LOAD)?.seconds);
         match self {
-            Self::Metric(name) => Ok(of_same_seconds(dir, name)),
+            Self::Metric(name) => {
+                let is_amount = find(name).is_some_and(|row| row.unit == Unit::Bytes);
+                let share = if is_amount { cell.size().as_f64() } else { 1.0 };
+                Ok(of_same_seconds(dir, name).map(|value| value / share))
+            }
             Self::Rows { value, summary, phase, part } => {
                 if !dir.run().phases.iter().any(|found| found.name == *phase) {
                     return Ok(None);
@@ -227,6 +246,27 @@ fn share_below(rows: &[SecondRow], rate: f64, time: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn means_rates_and_amounts_are_those_of_a_smaller_drive() {
+        let keeps = |text: &str| read(text).unwrap().keeps_at_scale();
+        let kept = [
+            "metric = 'iops_steady_mean'",
+            "metric = 'sustained.write.fast_bytes'",
+            "iops = 'mean'\nseconds = '1..30'",
+            "mb_per_s = 'min'\nphase = 'write'\npercent = '45..70'",
+            "fall_below_iops = 3e4",
+        ];
+        assert!(kept.into_iter().all(keeps));
+        let lost = [
+            "metric = 'iops_steady_cv'",
+            "metric = 'latency_ns_p999'",
+            "iops = 'min'",
+            "mb_per_s = 'cv'\nphase = 'write'\npercent = '45..70'",
+            "seconds_below_iops = 1e3",
+        ];
+        assert!(!lost.into_iter().any(keeps));
+    }
 
     fn rows(iops: &[u64]) -> Vec<SecondRow> {
         let row = |iops: &u64| SecondRow {

@@ -73,9 +73,17 @@ const KINDS: [Kind; 4] = [
 /// workers of that for NVMe.
 const QUEUE_DEPTHS: [(&str, u32); 2] = [("sata", 32), ("nvme", 128)];
 
-/// Larger drives, in GB, are run at a scale that leaves rates as they are: their maps would fill the memory.
+/// The maps of larger drives, in GB, would fill the memory.
 const FULL_SIZE_GB_MAX: i64 = 8_000;
-const SCALE_OF_LARGE: &str = "1/16";
+
+/// The scale of a run that takes minutes at full size, or `None` of a short one.
+fn scale(test: &str, capacity_gb: i64) -> Option<&'static str> {
+    match test {
+        "corners" if capacity_gb <= FULL_SIZE_GB_MAX => Some("1/8"),
+        "sweep" if capacity_gb <= FULL_SIZE_GB_MAX => None,
+        _ => Some("1/32"),
+    }
+}
 
 /// The fingerprint of a drive, or `None` if its model has no rated figure of these kinds.
 fn of_drive(drive: &str) -> Option<Fingerprint> {
@@ -85,7 +93,6 @@ fn of_drive(drive: &str) -> Option<Fingerprint> {
     let interface = interface.and_then(|kind| kind.get("value")?.as_str()).unwrap_or("sata");
     let capacity_gb =
         model.get("capacity_gb").and_then(|capacity| capacity.get("value")?.as_integer());
-    let is_large = capacity_gb.is_some_and(|capacity_gb| capacity_gb > FULL_SIZE_GB_MAX);
     let found: Vec<_> =
         KINDS.iter().filter_map(|kind| Some((kind, rated.get(kind.key)?.as_table()?))).collect();
     let words = |(kind, rated): &(&Kind, &Table)| {
@@ -104,7 +111,8 @@ fn of_drive(drive: &str) -> Option<Fingerprint> {
     let expectations: Vec<_> = found.iter().filter_map(expected).collect();
     let measured = |(kind, rated): &(&Kind, &Table)| {
         let mut measured = measurement(drive, interface, kind, &conditions(rated));
-        measured.cell.scale = is_large.then(|| SCALE_OF_LARGE.to_owned());
+        let scale = scale(&measured.cell.test, capacity_gb.unwrap_or(0));
+        measured.cell.scale = scale.map(str::to_owned);
         (kind.key.to_owned(), measured)
     };
     (!expectations.is_empty()).then(|| Fingerprint {
@@ -114,7 +122,6 @@ fn of_drive(drive: &str) -> Option<Fingerprint> {
         figures: found.iter().map(measured).collect(),
         expectations,
         role: Role::Input,
-        scale: None,
         missing: None,
     })
 }

@@ -14,15 +14,17 @@ use crate::experiment::Experiment;
 const SCALE_DENOMINATOR: u64 = 1_024;
 
 /// Settings that make a test short at that scale, by which the times of `consistency` shrink.
-const SHORT: [(&str, &str); 10] = [
+const SHORT: [(&str, &str); 12] = [
     ("consistency", "duration=4096s steady_from=2048s"),
     ("corners", "time=1s sequential_time=1s"),
     ("destroyer", "part=1/5000"),
     ("heavy", "part=1/5000"),
     ("incompressible", "time=1s"),
+    ("latency", "time=1s"),
     ("linear", ""),
     ("power", "settle=1s rest=1s time=1s"),
     ("pslc", "write_bytes=64MiB burst_bytes=16MiB pauses=8s,40s"),
+    ("sustained", "burst_bytes=64MiB"),
     ("sweep", "sweep_span=16MiB"),
     ("trim", "torture=1s"),
 ];
@@ -97,7 +99,10 @@ mod tests {
             vec![("time".to_owned(), "5s".to_owned()), ("data".to_owned(), "46%".to_owned())];
         let short = short(&Cell { settings, ..cell("corners") }).unwrap();
         assert!(
-            short.to_string().ends_with("--set time=1s --set sequential_time=1s --set data=46%")
+            short.to_string().ends_with(
+                "--set data=46% --set time=1s --set sequential_time=1s --set random_span=8MiB"
+            ),
+            "{short}"
         );
         assert!(of_cell(&cell("light")).starts_with("refused: no rehearsal of `light`"));
     }

@@ -45,35 +45,24 @@ pub struct Judgement {
     pub origins: BTreeSet<FigureOrigin>,
 }
 
-/// Judges a fingerprint at a scale, or at full size with `None`.
-pub fn judge(fingerprint: &Fingerprint, scale: Option<&str>, runs: &Runs) -> Judgement {
-    let measurements: Vec<_> = fingerprint.measurements(scale).collect();
-    judged(fingerprint, &measurements, runs, &FigureRecord::default())
+/// Judges a fingerprint by its runs.
+pub fn judge(fingerprint: &Fingerprint, runs: &Runs) -> Judgement {
+    judge_or_recall(fingerprint, runs, &FigureRecord::default())
 }
 
-/// Judges a fingerprint at full size, by the record where there is no run.
+/// Judges a fingerprint by the record where there is no run.
 pub fn judge_or_recall(fingerprint: &Fingerprint, runs: &Runs, record: &FigureRecord) -> Judgement {
-    let measurements: Vec<_> = fingerprint.measurements(None).collect();
-    judged(fingerprint, &measurements, runs, record)
-}
-
-fn judged(
-    fingerprint: &Fingerprint,
-    measurements: &[(&String, Measurement)],
-    runs: &Runs,
-    record: &FigureRecord,
-) -> Judgement {
     let (mut values, mut origins) = (NamedValues::new(), BTreeSet::new());
     let mut reason = None;
-    for (name, measurement) in measurements {
+    for (name, measurement) in &fingerprint.figures {
         let recalled = || record.recall(&fingerprint.id, name, &measurement.cell);
         match value(measurement, runs) {
             Ok(value) => {
-                values.insert((*name).clone(), value);
+                values.insert(name.clone(), value);
             }
             Err(message) => match recalled() {
                 Some(recalled) => {
-                    values.insert((*name).clone(), recalled.value);
+                    values.insert(name.clone(), recalled.value);
                     origins.insert(recalled.origin);
                 }
                 None => reason = reason.or(Some(message)),
@@ -96,8 +85,8 @@ fn judged(
 
 /// Notes the figures of a fingerprint that runs give, with the version of the program.
 pub fn note(fingerprint: &Fingerprint, runs: &Runs, record: &mut FigureRecord, version: &str) {
-    for (name, measurement) in fingerprint.measurements(None) {
-        if let Ok(value) = value(&measurement, runs) {
+    for (name, measurement) in &fingerprint.figures {
+        if let Ok(value) = value(measurement, runs) {
             record.note(&fingerprint.id, name, &measurement.cell, value, version);
         }
     }
@@ -106,7 +95,7 @@ pub fn note(fingerprint: &Fingerprint, runs: &Runs, record: &mut FigureRecord, v
 fn value(measurement: &Measurement, runs: &Runs) -> Result<Option<f64>, String> {
     let Measurement { cell, figure } = measurement;
     match runs.get(cell) {
-        Some(Ok(dir)) => figure.of(dir, cell.time_scale()).map_err(|error| error.to_string()),
+        Some(Ok(dir)) => figure.of(dir, cell).map_err(|error| error.to_string()),
         Some(Err(reason)) if reason == "no model" => Err(format!("no model of {}", cell.drive)),
         Some(Err(reason)) => Err(format!("{}: {reason}", cell.drive)),
         None => Err("not run".to_owned()),

@@ -59,10 +59,8 @@ fn claims_that_permit_scale_hold_below_full_size() {
     let all = fingerprints();
     for id in TRIED {
         let fingerprint = all.iter().find(|one| one.id == id).expect(id);
-        let scale = fingerprint.scale.as_deref().expect("a scale");
-        let cells: Vec<_> =
-            fingerprint.measurements(Some(scale)).map(|(_, found)| found.cell).collect();
-        let judged = judge(fingerprint, Some(scale), &store.run_all(&cells, 2, &|_, _| ()));
+        let cells: Vec<_> = fingerprint.figures.values().map(|found| found.cell.clone()).collect();
+        let judged = judge(fingerprint, &store.run_all(&cells, 2, &|_, _| ()));
         assert_eq!(judged.verdict, Verdict::Holds, "{id}: {:?} {:?}", judged.values, judged.failed);
     }
 }

@@ -1,7 +1,6 @@
 //! Pauses of the controller while the host writes: it saves its own tables, and no command is taken up meanwhile.
 //!
-//! Phenomenon: the seconds of a drive that writes at random scatter, each by itself and not in waves: 3% on a Crucial
-//! MX200, 6% on a DC500M and 12% on an 860 PRO from one second to the next (fio-plot, 50/50 random). Source: firmware
+//! Phenomenon: the seconds of a drive that writes at random scatter, each by itself and not in waves. Source: firmware
 //! saves the journal of its map, counters and lists of blocks beside the host's data (SPDK FTL, pblk); the moments and
 //! the lengths depend on what has changed since, which is as good as drawn. Simplifications: times from one pause to the
 //! next are exponential but for straight lines, lengths even from half to one and a half of the mean; a save programs no

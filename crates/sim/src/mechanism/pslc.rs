@@ -174,11 +174,13 @@ impl PslcSection {
         Ok(Some(superblocks.min(geometry.superblocks.into()) as u32))
     }
 
-    /// The limit for writes past the cache, a page at a time.
-    fn direct_rate(&self) -> Option<Throttle> {
+    /// The limit for writes past the cache, behind the write buffer: it takes a page at a time, and the buffer meanwhile
+    /// what the link brings.
+    fn direct_rate(&self, basis: &Basis<'_>) -> Option<Throttle> {
         let rate = self.direct_bytes_per_s.as_ref()?.value;
         let page_ns = (PAGE_BYTES * 1_000_000_000).div_ceil(rate);
-        Some(Throttle { page_ns, burst_ns: page_ns })
+        let buffer_pages = basis.number("buffer.write_bytes").unwrap_or(0) / PAGE_BYTES;
+        Some(Throttle { page_ns, burst_ns: page_ns * buffer_pages.max(1) })
     }
 }
 
@@ -204,7 +206,7 @@ impl Section for PslcSection {
             idle_after_ns: self.idle_after_ns.value,
             when_full: self.when_full.value,
             busy_fold_percent,
-            direct_rate: self.direct_rate(),
+            direct_rate: self.direct_rate(basis),
         })
     }
 

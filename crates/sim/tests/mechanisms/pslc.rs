@@ -70,6 +70,13 @@ fn a_limit_for_writes_past_the_cache_leaves_the_cache_fast() {
     assert!((fast / rate(FAST_NS) - 1.0).abs() < 0.03, "{fast}, not {}", rate(FAST_NS));
     let direct = write(&mut device, CACHE_BYTES / 4096, 8 * CACHE_BYTES);
     assert!((direct / limit - 1.0).abs() < 0.01, "{direct}, not {limit}");
+    let (start, mut next) = (device.now().0, 16 * CACHE_BYTES / 4096);
+    closed_loop(&mut device, 1, 1_000, |tag| {
+        next += 8;
+        op(OpKind::Write, next - 8, 8, tag)
+    });
+    let alone = 1_000.0 * 32_768.0 * 1e9 / (device.now().0 - start) as f64;
+    assert!((alone / limit - 1.0).abs() < 0.01, "one command at a time: {alone}, not {limit}");
     device.check().unwrap();
 }
 
