@@ -182,12 +182,12 @@ Source: 4 KiB random reads of one job and of four side by side at up to 64 comma
 (louwrentius/fio-plot, commit 62de224), behind hosts without RAID controller; their time is fitted
 (`host_latency_ns`). The preparation is not recorded. All fits together take 161 s of processor time.
 
-- A refused fit is no better than its base: both miss the median at QD 64, which lies at 0.6 of the
+- A refused fit is no better than its base, or worse: both miss the median at QD 64, which lies at 0.6 of the
   mean that rate and depth give (Little), so that two kinds of commands are mixed there.
 - The MX200 stood behind a MicroServer without a profile: of the base model's error the host and the
   rate of the port are the most.
-- Settled writes of the two 7450 are not fitted: an imported result loses its steady rate when it is
-  read again.
+- Settled writes of the two 7450 are not fitted: imported results lost their steady rate when they
+  were read again, which was mended after these fits.
 """
 
 

@@ -13,7 +13,7 @@ use crate::rows::PhaseRows;
 use crate::schema::{
     About, Mark, Origin, Phase, Run, RunStatus, SCHEMA_VERSION, Span, Table, TableColumn, TableRow,
 };
-use crate::stats::consistency::{Circumstances, Consistency, STEADY_FROM_S};
+use crate::stats::consistency::{Circumstances, Consistency, STEADY_FROM_S, is_fresh};
 use crate::store::dir::Staging;
 use crate::store::{RunWriter, StoreError, row_contradictions};
 
@@ -260,8 +260,9 @@ fn add_step(run: &mut Run, step: ImportStep) -> PhaseRows {
         };
         let consistency = Consistency::of(&step.rows, STEADY_FROM_S)
             .judged(&step.rows, Circumstances { before, complete: true });
-        let told = consistency.metrics.into_iter().filter(|(_, value)| value.is_some());
-        run.metrics.extend(told);
+        // The unknown counterpart of a steady figure says that it was judged.
+        let told = consistency.metrics.into_iter();
+        run.metrics.extend(told.filter(|(name, value)| value.is_some() || is_fresh(name)));
         run.marks.extend(consistency.marks);
         run.warnings.extend(consistency.warnings);
         // The program knows its latencies better than its bins do.

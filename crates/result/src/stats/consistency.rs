@@ -101,6 +101,11 @@ pub fn fresh_name(steady: &str) -> Option<String> {
     COUNTERPARTS.iter().find_map(counterpart)
 }
 
+/// Whether a figure is that of a drive that was not in steady state.
+pub fn is_fresh(name: &str) -> bool {
+    COUNTERPARTS.iter().any(|(_, fresh)| name.starts_with(fresh))
+}
+
 impl Consistency {
     /// The figures of the rows of the load phase under the names of steady state, whether it was
     /// reached or not: [`Consistency::judged`] decides. `steady_from_s` is the expected start of

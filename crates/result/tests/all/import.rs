@@ -186,6 +186,18 @@ fn logs_of_random_writes_are_drawn_second_by_second() {
 }
 
 #[test]
+fn a_steady_rate_is_still_there_when_the_run_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = job_with_logs(dir.path(), 2_000);
+    let mut job = document(&path);
+    job["jobs"][0]["job options"]["size"] = json!("1g");
+    fs::write(&path, job.to_string()).unwrap();
+    let (_library, run) = written(one(&[dir.path().to_owned()]));
+    assert_eq!(metric(run.run(), "iops_steady_mean"), 1000.0);
+    assert_eq!(run.run().metrics.get("iops_fresh_mean"), Some(&None), "judged");
+}
+
+#[test]
 fn a_log_of_every_command_has_its_latencies() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("y_lat.1.log");
