@@ -32,6 +32,7 @@ pub(super) fn files(workspace: &Workspace, release: &Release, dir: &Path) -> Res
     let mut maturin = maturin(workspace, release, "build", dir);
     maturin.args(["--locked", "--zig", "--compatibility", GLIBC, "--target", &release.target]);
     maturin.envs(workspace.same_everywhere(&[])?);
+    maturin.env("CARGO_ZIGBUILD_PYTHON_PATH", workspace.path(".venv/bin/python"));
     proc::stream(LOG, &mut maturin)?;
     let built = below(dir)?.into_iter().find(|path| path.extension().is_some_and(|it| it == "whl"));
     let wheel = built.context("maturin left no wheel")?;
