@@ -55,7 +55,7 @@ class Told {
 }
 
 /** The marks that leave the figure standing. */
-function noted({ entry: { run }, metric }: Told): Part[] {
+function noted({ run }: Entry, metric: string): Part[] {
   const label = run ? markLabels(run, metric) : "";
   return label === "" ? [] : [` (${label})`];
 }
@@ -149,7 +149,7 @@ function trim(product: Product, rank: Rank): Sentence | null {
     fail: "TRIM does not work: it gives back ",
     inconclusive: "Whether TRIM works stays open: afterwards the drive has ",
   };
-  return [begin[outcome], after.link(), " of the fresh speed", ...noted(after), "."];
+  return [begin[outcome], after.link(), " of the fresh speed", ...noted(after.entry, after.metric), "."];
 }
 
 const WORK: [test: string, words: string][] = [
@@ -183,11 +183,17 @@ function felt(product: Product, rank: Rank): Sentence | null {
       begin,
       told.link("no command"),
       " waits 0.1 s",
-      ...noted(told),
+      ...noted(told.entry, told.metric),
       ", which is what a person notices.",
     ];
   const many = told.link(`${told.entry.text} commands`);
-  return [begin, many, " wait 0.1 s or longer", ...noted(told), ", which a person notices."];
+  return [
+    begin,
+    many,
+    " wait 0.1 s or longer",
+    ...noted(told.entry, told.metric),
+    ", which a person notices.",
+  ];
 }
 
 function power(product: Product, rank: Rank): Sentence | null {
@@ -246,6 +252,7 @@ export function contest(rank: Rank): Sentence | null {
       `All ${ranked.length} drives keep the same pace within 3%: `,
       link(`${winner.text} IOPS`),
       " of random writes",
+      ...noted(winner, pace.figure.name),
       ...stops(longest, ({ product }) => product.plain),
       ".",
     ];
@@ -254,10 +261,13 @@ export function contest(rank: Rank): Sentence | null {
     winner.product.plain,
     ` keeps the most of ${ranked.length} drives, `,
     link(`${winner.text} IOPS`),
-    " of random writes; ",
+    " of random writes",
+    ...noted(winner, pace.figure.name),
+    "; ",
     loser.product.plain,
     " keeps the least, ",
     link(loser.text),
+    ...noted(loser, pace.figure.name),
     reason(winner.run, loser.run, winner.value / Math.max(loser.value, 1)),
     ...stops(longest, names),
     ".",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
+import { markedRun } from "../../fixtures/marks";
 import { reportOf, runOf, SHAPES } from "../../fixtures/report";
 import { appOf, chooseVariant, slotOf } from "../../src/app";
 import { purposes, suiteMean } from "../../src/data/best";
@@ -47,6 +48,13 @@ describe("the first screen", () => {
     }));
     const slow = textOf(contest(rankOf({ ...made, runs: waits })) ?? []);
     expect(slow).toMatch(/stops for up to 2\.80\ss at a time\.$/);
+  });
+
+  test("a mark that leaves the rank stands beside the pace", () => {
+    const runs = made.runs.map((run) => markedRun(run, "unsettled"));
+    const told = textOf(contest(rankOf({ ...made, runs })) ?? []);
+    expect(told).toContain(" of random writes (snapshot); ");
+    expect(told).toMatch(/keeps the least, [\d,]+ \(snapshot\)/);
   });
 
   test("it has no contest of one drive, and none where all keep the same", () => {
