@@ -17,6 +17,9 @@ const SETTLING: [&str; 2] = ["precondition", "saturate"];
 /// Beginning of the names of phases that make a drive fresh.
 const PURGE: &str = "purge";
 
+/// Beginnings of the names of figures of an order to a zone: a smaller drive has smaller zones.
+const ZONE_ORDERS: [&str; 2] = ["zones.reset_", "zones.finish_"];
+
 /// A run on a drive below full size.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaledRun<'a> {
@@ -34,6 +37,9 @@ impl<'a> ScaledRun<'a> {
 
     /// Whether the figure holds at full size.
     pub fn keeps(&self, metric: &str) -> bool {
+        if ZONE_ORDERS.iter().any(|begin| metric.starts_with(begin)) {
+            return false;
+        }
         let mut phases = self.phases_of(metric).into_iter();
         match find(metric).map_or(Scaling::Lost, |row| row.scaling) {
             Scaling::Kept => true,

@@ -110,7 +110,7 @@ fn check_zones(
              for it"
         ))),
         (true, false) => Err(RunError::Usage(format!(
-            "`{test}` is for simulated drives with zones, and {target} has none"
+            "`{test}` is for simulated drives with zones, not for {target}"
         ))),
         _ => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! Does `zones` measure a drive with zones, and does every other test refuse it?
 
 use io::engine::sim::SimTarget;
-use result::schema::RunStatus;
+use result::schema::{MarkKind, RunStatus};
 use run::{Outcome, Test};
 use target::Target;
 
@@ -47,6 +47,13 @@ fn rates_rise_with_the_depth_and_orders_cost_what_they_do() {
         // An erase of 10 ms, at 1/64.
         assert!((156_250.0..160_000.0).contains(&mean(reset)), "{reset}: {}", mean(reset));
     }
+    let is_marked = |step: &str| {
+        let metric = format!("zones.{step}.latency_ns_mean");
+        let mut marks = outcome.run.marks.iter();
+        marks.any(|mark| mark.metric == metric && mark.kind == MarkKind::Scale)
+    };
+    assert!(is_marked("reset_full") && is_marked("finish_half") && !is_marked("reads_alone"));
+    assert!(!outcome.run.findings.iter().any(|it| it.text.contains("empties")), "of small zones");
     // All of the capacity is padded but for the buffer, or half of it.
     let (begun, half) = (mean("finish_begun"), mean("finish_half"));
     assert!(begun > 1.8 * half, "{begun} and {half} ns");
@@ -81,7 +88,7 @@ fn every_other_test_refuses_zones_and_zones_every_other_drive() {
         assert!(error.contains("`zones` is the test for it"), "{other:?}: {error}");
     }
     let error = refusal("samsung-pm883-480gb", test("zones"));
-    assert!(error.contains("has none"), "{error}");
+    assert!(error.contains("not for "), "{error}");
     let mut drive = simulated(DRIVE, &[("scale", "1/64")]);
     let library = tempfile::tempdir().unwrap();
     let too_many = request(library.path(), test("zones"), &[("open_zones", "15")]);
