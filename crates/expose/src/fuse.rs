@@ -207,8 +207,7 @@ impl OneFile {
         data: &[u8],
         reply: impl FnOnce(Result<Answer, Errno>) + Send + 'static,
     ) {
-        let request =
-            Request { action, offset, bytes, fua: false, placement: 0, data: data.to_vec() };
+        let request = Request { data: data.to_vec(), ..Request::new(action, offset, bytes) };
         let reply = |result: Result<Answer, Fault>| reply(result.map_err(errno));
         self.shared.send(request, Box::new(reply));
     }

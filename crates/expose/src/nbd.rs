@@ -457,7 +457,7 @@ impl Header {
             if action == Action::Flush { (0, 0) } else { (mark.offset, self.bytes) };
         NbdCommand::Disk(
             mark,
-            Request { action, offset, bytes, fua, placement: 0, data: data.to_vec() },
+            Request { fua, data: data.to_vec(), ..Request::new(action, offset, bytes) },
         )
     }
 

@@ -155,7 +155,7 @@ mod tests {
 
     fn plan_of(action: Action, range: Range<u64>, shape: &Shape) -> Vec<(OpKind, u64, u64, bool)> {
         let (offset, bytes) = (range.start, range.end - range.start);
-        let request = Request { action, offset, bytes, fua: true, placement: 0, data: Vec::new() };
+        let request = Request { fua: true, ..Request::new(action, offset, bytes) };
         let of = |op: &Op| (op.kind, op.offset, u64::from(op.len), op.fua);
         commands(&request, shape).iter().map(of).collect()
     }

@@ -49,6 +49,13 @@ pub struct Request {
     pub data: Vec<u8>,
 }
 
+impl Request {
+    /// A request without data, and without a wish about its place or its durability.
+    pub fn new(action: Action, offset: u64, bytes: u64) -> Self {
+        Self { action, offset, bytes, fua: false, placement: 0, data: Vec::new() }
+    }
+}
+
 /// Bytes that are all data, or all in unmapped pages and therefore zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {

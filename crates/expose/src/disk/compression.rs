@@ -40,14 +40,7 @@ mod tests {
     fn of(data: &[u8]) -> Data {
         let bytes = data.len() as u64;
         let data = data.to_vec();
-        data_of(&Request {
-            action: Action::Write,
-            offset: 0,
-            bytes,
-            fua: false,
-            placement: 0,
-            data,
-        })
+        data_of(&Request { data, ..Request::new(Action::Write, 0, bytes) })
     }
 
     #[test]

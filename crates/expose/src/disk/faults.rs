@@ -103,10 +103,7 @@ mod tests {
         assert!(faults.spoil(&SHAPE, &(1000..1001)));
         let check = |faults: &Faults, action, range: Range<u64>| {
             let (offset, bytes) = (range.start, range.end - range.start);
-            faults.check(
-                &SHAPE,
-                &Request { action, offset, bytes, fua: false, placement: 0, data: Vec::new() },
-            )
+            faults.check(&SHAPE, &Request::new(action, offset, bytes))
         };
         assert_eq!(check(&faults, Action::Read, 0..512), Ok(()));
         assert_eq!(check(&faults, Action::Read, 0..513), Err(Fault::Io));
@@ -120,14 +117,7 @@ mod tests {
     #[test]
     fn a_read_only_disk_refuses_changes() {
         let faults = Faults { is_read_only: true, ..Faults::default() };
-        let of = |action| Request {
-            action,
-            offset: 0,
-            bytes: 512,
-            fua: false,
-            placement: 0,
-            data: Vec::new(),
-        };
+        let of = |action| Request::new(action, 0, 512);
         for action in [Action::Write, Action::Trim, Action::Zero { keeps_pages: true }] {
             assert_eq!(faults.check(&SHAPE, &of(action)), Err(Fault::ReadOnly), "{action:?}");
         }

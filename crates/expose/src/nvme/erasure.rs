@@ -83,6 +83,6 @@ fn erase(subsystem: &Subsystem, end: impl FnOnce(Result<Answer, Fault>) + Send +
         Some(_) => Action::Zone { action: ZoneAction::Reset, all: true },
         None => Action::Trim,
     };
-    let request = Request { action, offset: 0, bytes, fua: false, placement: 0, data: Vec::new() };
+    let request = Request::new(action, 0, bytes);
     subsystem.shared.send(request, Box::new(end));
 }

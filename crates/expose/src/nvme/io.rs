@@ -201,15 +201,7 @@ fn plan(
     let is_durable = command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
     match command.opcode {
         nvm::FLUSH => {
-            let request = Request {
-                action: Action::Flush,
-                offset: 0,
-                bytes: 0,
-                fua: false,
-                placement: 0,
-                data: Vec::new(),
-            };
-            Ok(Plan { requests: vec![request], expected: None })
+            Ok(Plan { requests: vec![Request::new(Action::Flush, 0, 0)], expected: None })
         }
         nvm::WRITE => one(Action::Write, is_durable, data, false),
         nvm::READ => one(Action::Read, false, Vec::new(), false),
@@ -264,14 +256,7 @@ fn dataset(
         let blocks = u64::from(range.blocks);
         let (offset, bytes) = place(range.start, blocks, block_bytes, capacity_bytes)?;
         if command.dwords[1] & DATASET_DEALLOCATES != 0 && bytes > 0 {
-            requests.push(Request {
-                action: Action::Trim,
-                offset,
-                bytes,
-                fua: false,
-                placement: 0,
-                data: Vec::new(),
-            });
+            requests.push(Request::new(Action::Trim, offset, bytes));
         }
     }
     Ok(Plan { requests, expected: None })

@@ -66,7 +66,7 @@ pub(super) fn order(
     let bytes = if all { subsystem.capacity_bytes() } else { zone_bytes };
     let offset = zone * zone_bytes;
     let action = Action::Zone { action, all };
-    Ok(Some(Request { action, offset, bytes, fua: false, placement: 0, data: Vec::new() }))
+    Ok(Some(Request::new(action, offset, bytes)))
 }
 
 /// Takes zones that are read only out of use.

@@ -63,7 +63,7 @@ fn refused(path: &Path, order: &Value, words: &str) {
 fn request(shared: &SharedDisk, action: Action, offset: u64, data: &[u8]) -> Result<Answer, Fault> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let bytes = if data.is_empty() { 4096 } else { data.len() as u64 };
-    let request = Request { action, offset, bytes, fua: false, placement: 0, data: data.to_vec() };
+    let request = Request { data: data.to_vec(), ..Request::new(action, offset, bytes) };
     let reply = move |result| sender.send(result).expect("somebody waits");
     shared.send(request, Box::new(reply));
     receiver.recv().expect("an answer")

@@ -41,19 +41,11 @@ fn batch(disk: &mut Plain, rng: &mut Rng) -> u64 {
         let data = if is_write { vec![rng.next_u64() as u8; bytes as usize] } else { Vec::new() };
         disk.submit(
             token,
-            Request { action, offset, bytes, fua: rng.below(9) == 0, placement: 0, data },
+            Request { fua: rng.below(9) == 0, data, ..Request::new(action, offset, bytes) },
         );
     }
-    let flush = Request {
-        action: Action::Flush,
-        offset: 0,
-        bytes: 0,
-        fua: false,
-        placement: 0,
-        data: Vec::new(),
-    };
     if rng.below(4) == 0 {
-        disk.submit(32, flush);
+        disk.submit(32, Request::new(Action::Flush, 0, 0));
     }
     let mut hash = Fnv::EMPTY;
     for finished in disk.run() {

@@ -197,7 +197,7 @@ mod tests {
         ][rng.below(4) as usize];
         let (offset, bytes) = if kind == OpKind::Flush { (0, 0) } else { (offset, bytes) };
         let data = if kind == OpKind::Write { vec![1; bytes as usize] } else { Vec::new() };
-        (kind, Request { action, offset, bytes, fua: rng.below(2) == 0, placement: 0, data })
+        (kind, Request { fua: rng.below(2) == 0, data, ..Request::new(action, offset, bytes) })
     }
 
     #[test]
