@@ -216,10 +216,7 @@ impl<P: Probe> Device<P> {
         if self.totals == TelemetryRow::default() && self.ftl.is_new() {
             return;
         }
-        let now_ns = self.now_ns;
-        let thermal = self.thermal_at(now_ns).map(Thermal::renewed);
-        let power = self.mechanisms.power.as_ref().map(|power| power.renewed(now_ns));
-        let policies = self.policies.renewed();
+        let thermal = self.thermal_at(self.now_ns).map(Thermal::renewed);
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry {
             superblocks: 0,
@@ -229,13 +226,23 @@ impl<P: Probe> Device<P> {
             ..*self.geometry()
         });
         let ftl = Ftl::new(self.config.geometry);
-        *self = Self::assemble(self.config.clone(), ftl, P::default());
-        self.now_ns = now_ns;
-        self.mechanisms.power = power;
-        self.mechanisms.thermal = thermal;
-        self.policies = policies;
+        *self = self.renewed(ftl, thermal);
         self.look_at_temperature();
         self.start_clock();
+    }
+
+    /// A new drive with these maps at this temperature, at the present moment of this one, with its supply and policies.
+    fn renewed(&mut self, ftl: Ftl, thermal: Option<Thermal>) -> Self
+    where
+        P: Default,
+    {
+        let mut next = Self::assemble(self.config.clone(), ftl, P::default());
+        next.now_ns = self.now_ns;
+        next.mechanisms.power =
+            self.mechanisms.power.as_ref().map(|power| power.renewed(self.now_ns));
+        next.mechanisms.thermal = thermal;
+        next.policies = self.policies.renewed();
+        next
     }
 
     /// The drive's clock.

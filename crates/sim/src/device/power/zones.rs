@@ -29,13 +29,10 @@ impl<P: Probe + Default> Device<P> {
         let empty = Geometry { superblocks: 0, logical_pages: 0, ..geometry };
         let ftl = std::mem::replace(&mut self.ftl, crate::ftl::Ftl::new(empty));
         let thermal = self.thermal_at(self.now_ns);
-        let power = self.mechanisms.power.as_ref().map(|power| power.renewed(self.now_ns));
-        let mut next = Self::assemble(self.config.clone(), ftl, P::default());
-        (next.now_ns, next.totals) = (self.now_ns, self.totals);
+        let mut next = self.renewed(ftl, thermal);
+        next.totals = self.totals;
         next.buffer.add(buffered_pages);
         next.mechanisms.zones = Some(zones);
-        (next.mechanisms.power, next.mechanisms.thermal) = (power, thermal);
-        next.policies = self.policies.renewed();
         std::mem::swap(&mut next.programmed, &mut self.programmed);
         next.look_at_temperature();
         next.start_clock();
