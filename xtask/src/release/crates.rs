@@ -11,14 +11,15 @@ const CRATES: [&str; 4] = ["ssdlab-base", "ssdlab-target", "ssdlab-sim", "ssdlab
 
 /// Packs them and builds each from its package, without an upload.
 pub(super) fn rehearse(workspace: &Workspace) -> Result<()> {
-    let packages = CRATES.iter().flat_map(|name| ["--package", name]);
-    let mut publish = workspace.cargo(["publish", "--dry-run"]);
-    proc::stream(LOG, publish.args(packages))
+    of_all(workspace, ["publish", "--dry-run"])
 }
 
 /// The step of the checks: packs them, and builds nothing.
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
+    of_all(workspace, ["package", "--quiet", "--no-verify", "--allow-dirty"])
+}
+
+fn of_all<const N: usize>(workspace: &Workspace, words: [&str; N]) -> Result<()> {
     let packages = CRATES.iter().flat_map(|name| ["--package", name]);
-    let mut package = workspace.cargo(["package", "--quiet", "--no-verify", "--allow-dirty"]);
-    proc::stream(LOG, package.args(packages))
+    proc::stream(LOG, workspace.cargo(words).args(packages))
 }
