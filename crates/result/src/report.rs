@@ -135,6 +135,13 @@ pub struct RunView {
     pub warnings: Vec<String>,
 }
 
+impl RunView {
+    /// Whether `words` are the name of its drive, or its target string.
+    pub fn is_of_drive(&self, words: &str) -> bool {
+        !words.is_empty() && (words == self.target.name || words == self.target.spec)
+    }
+}
+
 /// A phase that went over the address space zone by zone: columns of equal length.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Pass {

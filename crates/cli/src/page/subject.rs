@@ -13,9 +13,7 @@ use result::report::{Report, RunView};
 pub fn open_on(report: &mut Report, words: Option<&str>) -> Result<(), TargetError> {
     let Some(words) = words else { return Ok(()) };
     let part = words.to_lowercase();
-    let is_exact = |run: &RunView| {
-        [&run.run_id, &run.target.spec, &run.target.name].contains(&&words.to_owned())
-    };
+    let is_exact = |run: &RunView| words == run.run_id || run.is_of_drive(words);
     let is_part = |run: &RunView| run.target.name.to_lowercase().contains(&part);
     let exact = drives(&report.runs, is_exact);
     let meant = if exact.is_empty() { drives(&report.runs, is_part) } else { exact };

@@ -94,10 +94,10 @@ fn figure(quote: &str, runs: &[&RunView], chapter: &str) -> Result<QuotedFigure,
 
 /// Whether words before a metric mean this run.
 fn is_meant(run: &RunView, words: &str) -> bool {
-    let is_drive =
-        |name: &str| !name.is_empty() && (name == run.target.name || name == run.target.spec);
     let without_variant = words.strip_suffix(run.span.variant.as_str()).map(str::trim_end);
-    words == run.run_id || is_drive(words) || without_variant.is_some_and(is_drive)
+    words == run.run_id
+        || run.is_of_drive(words)
+        || without_variant.is_some_and(|words| run.is_of_drive(words))
 }
 
 /// The only run, or the only one of the chapter, or of those the only one without extra spare area.
