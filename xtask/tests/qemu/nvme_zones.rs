@@ -58,6 +58,7 @@ fn a_zone_is_written_at_its_pointer_finished_and_emptied() {
 
 #[test]
 fn fio_writes_zones_and_reads_them_back() {
+    assert_eq!(Record::of("zones-scheduler").stdout.trim(), "[mq-deadline] none");
     Record::of("zones-fio").must_exit_with(0);
     let books = Record::of("zones-status").document();
     let written = books["bytes"]["write"].as_u64().expect("a number");

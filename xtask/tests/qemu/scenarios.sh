@@ -145,7 +145,7 @@ watched() {
     run "$1-seen" cat /sys/kernel/tracing/trace
 }
 for round in 1 2 3 4 5; do
-    consistency "fast$round" /dev/fast --erase /dev/fast $NO_FILL --set queue_depth=1 --set duration=1s
+    watched "fast$round" /dev/fast 1
     watched "slow$round" /dev/slow 1
 done
 echo "0 $sectors delay $BASE 0 5" | dmsetup create delayed
