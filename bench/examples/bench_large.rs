@@ -2,7 +2,7 @@
 //! document on stdout.
 //!
 //! A drive is filled in order, overwritten once at random without time, and loaded with random writes of whole mapping
-//! units and of 4 KiB, in turns. It needs 8 bytes of memory for each unit of raw NAND; a size that does not fit is left
+//! units and of 4 KiB, in turns. It needs 6 to 8 bytes of memory for each unit of raw NAND; a size that does not fit is left
 //! out and said so. Stderr has each drive as soon as it is done. `--quick` takes a 64th of them.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of its own")]
 
@@ -72,7 +72,7 @@ fn collect(ftl: &mut Ftl, victims: &mut VictimSelector, kept_free: usize) {
     let (units, unit_pages) = (ftl.geometry.superblock_units, ftl.geometry.unit_pages);
     while ftl.free.len() < kept_free {
         let victim = victims.select(ftl).expect("a victim");
-        ftl.states[victim as usize] = SuperblockState::Victim;
+        ftl.become_victim(victim);
         for unit in victim * units..(victim + 1) * units {
             ftl.prefetch_owned(unit + AHEAD / unit_pages);
             let mut pages = u64::MAX >> (64 - unit_pages);
@@ -152,9 +152,7 @@ fn kernel_bytes(file: &str, field: &str) -> u64 {
 
 fn drive_json(drive: (u64, u32, u32), scale: Ratio) -> Option<String> {
     let config = config(drive, scale);
-    let geometry = config.geometry;
-    let number_bytes = u64::from(geometry.page_number_bytes);
-    let maps_bytes = number_bytes * (geometry.logical_pages + geometry.physical_pages());
+    let maps_bytes = config.geometry.maps_bytes();
     let (capacity_gb, _, unit_bytes) = drive;
     let available_bytes = kernel_bytes("/proc/meminfo", "MemAvailable:");
     if maps_bytes > available_bytes {

@@ -16,6 +16,7 @@ pub mod gc;
 mod granules;
 mod groups;
 pub mod pacing;
+pub mod packed;
 pub mod placement;
 pub mod policies;
 pub mod rebuild;
@@ -99,7 +100,7 @@ impl Ftl {
         let superblocks = geometry.superblocks as usize;
         Self {
             l2p: PageTable::new(geometry.stored_pages(), geometry.page_number_bytes),
-            p2l: PageTable::new(geometry.physical_pages(), geometry.page_number_bytes),
+            p2l: PageTable::owners(&geometry),
             sizes: if geometry.page_granules > 1 {
                 vec![0; geometry.logical_pages as usize]
             } else {
@@ -332,6 +333,7 @@ impl Ftl {
             if is_cache { SuperblockState::Cached } else { SuperblockState::Closed };
         self.closed_at[superblock] = self.closed_total;
         self.closed_total += 1;
+        self.p2l.pack(superblock as u32);
     }
 
     /// Forgets a logical page; true if it was mapped.
@@ -407,6 +409,7 @@ impl Ftl {
         self.borrowed_superblocks -= u32::from(self.is_borrowed(superblock));
         self.states[index] = SuperblockState::Free;
         self.erase_counts[index] += 1;
+        self.p2l.clear(superblock);
         self.list_erased(superblock);
     }
 

@@ -89,6 +89,9 @@ pub struct Geometry {
     /// Bytes of a page number in the maps, as by [`number_bytes`](crate::ftl::table::number_bytes); a drive may have more
     /// than it needs.
     pub page_number_bytes: u32,
+    /// Whether the owners of closed superblocks are packed, as [`packs_owners`](crate::ftl::packed::packs_owners) says of
+    /// drives with many pages; any other drive may, too, unless it compresses.
+    pub packs_owners: bool,
     /// Pages behind them that hold the map of a drive that does not keep all of it in DRAM; 0: it does.
     pub map_pages: u32,
     /// Physical pages of a logical page of incompressible data: 1, more on a drive that compresses.
@@ -130,6 +133,19 @@ impl Geometry {
     /// Physical pages that the FTL may use, parity included.
     pub const fn physical_pages(&self) -> u64 {
         self.superblocks as u64 * self.superblock_pages() as u64
+    }
+
+    /// Bytes of memory that the maps of the drive take when all of it has been written at random.
+    pub fn maps_bytes(&self) -> u64 {
+        let number_bytes = u64::from(self.page_number_bytes);
+        // A drive that compresses also knows how much of each page is left.
+        let logical_bytes = number_bytes + u64::from(self.page_granules > 1);
+        let owner_bytes = if self.packs_owners {
+            crate::ftl::packed::owner_bytes(self.superblocks)
+        } else {
+            number_bytes
+        };
+        self.stored_pages() * logical_bytes + self.physical_pages() * owner_bytes
     }
 
     /// The first page of a unit, both over the whole drive.
@@ -246,6 +262,7 @@ impl Geometry {
             superblocks: 6,
             logical_pages: 64,
             page_number_bytes: crate::ftl::table::number_bytes(0),
+            packs_owners: false,
             map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,

@@ -208,13 +208,9 @@ pub fn memory_bytes(name: &str, keys: &[(String, String)]) -> Result<u64, Target
 
 fn needed_bytes(config: &Config) -> u64 {
     let geometry = &config.geometry;
-    let number_bytes = u64::from(geometry.page_number_bytes);
-    // A drive that compresses also knows how much of each page is left.
-    let logical_bytes = number_bytes + u64::from(geometry.page_granules > 1);
     OTHER_BYTES
-        + geometry.stored_pages() * logical_bytes
+        + geometry.maps_bytes()
         + u64::from(geometry.map_pages) * MapCache::SEGMENT_BYTES
-        + geometry.physical_pages() * number_bytes
         + config.options.read_cache.map_or(0, ReadCachePlan::memory_bytes)
         + config.options.read_ahead.map_or(0, ReadAheadPlan::memory_bytes)
         + config.options.nand_features.memory_bytes(geometry)

@@ -21,7 +21,7 @@ impl<P: Probe> Device<P> {
                 continue;
             }
             for physical in physical..physical + u64::from(ftl.size(logical)) {
-                if ftl.p2l.get(physical) != logical {
+                if !ftl.p2l.may_own(physical, logical) {
                     return Err(format!("page {logical} maps to {physical}, which is not its own"));
                 }
                 valid[(physical / u64::from(superblock_pages)) as usize] += 1;

@@ -49,6 +49,7 @@ impl Ftl {
         let state = &mut self.states[superblock as usize];
         self.cached_superblocks -= u32::from(*state == SuperblockState::Cached);
         *state = SuperblockState::Victim;
+        self.p2l.unpack(superblock, &self.l2p);
     }
 
     /// Whether a superblock holds data in one bit per cell, or held it when it became a victim.

@@ -50,6 +50,7 @@ impl Ftl {
             } else {
                 ftl.closed_at[index] = ftl.closed_total;
                 ftl.closed_total += 1;
+                ftl.p2l.pack(index as u32);
             }
         }
         ftl

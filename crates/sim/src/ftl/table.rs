@@ -3,13 +3,15 @@
 //! A number takes four bytes, or five on a drive with more pages than four can count. An entry holds the number plus
 //! one and a new table nothing but zeros, which the system hands out without writing them. The entry of a page has the
 //! place of its number plus one too, behind a first one that stays empty: so an entry is the place of its page's entry
-//! in the other table, and [`NO_PAGE`] leads to the empty one. Only one of the two forms has entries: where a place is
-//! not in the narrow one, it is in the wide one or in none. So a drive of the narrow form pays nothing for the other.
-//! Tests: `tests/mechanisms/wide_map.rs`.
+//! in the other table, and [`NO_PAGE`] leads to the empty one. Only one of the forms has entries: where a place is not in
+//! the narrow one, it is in the wide one, in the packed one ([`super::packed`]) or in none. So a drive of the narrow form
+//! pays nothing for the others.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
 
+use super::packed::PackedTable;
+use crate::geometry::Geometry;
 use crate::prefetch::prefetch;
 
 /// No page: an unmapped logical page, or a physical page without owner (padding).
@@ -32,6 +34,8 @@ pub const fn number_bytes(physical_pages: u64) -> u32 {
 pub struct PageTable {
     narrow: Vec<u32>,
     wide: Vec<Wide>,
+    /// The owners of a large drive by superblock, or `None` if the other forms have them.
+    packed: Option<Box<PackedTable>>,
 }
 
 impl PageTable {
@@ -40,12 +44,22 @@ impl PageTable {
         let is_wide = number_bytes as usize > NARROW_BYTES;
         let entries = entries as usize + 1;
         let (narrow, wide) = if is_wide { (0, entries) } else { (entries, 0) };
-        Self { narrow: vec![0; narrow], wide: vec![[0; WIDE_BYTES]; wide] }
+        Self { narrow: vec![0; narrow], wide: vec![[0; WIDE_BYTES]; wide], packed: None }
+    }
+
+    /// The owners of the physical pages of a drive, all [`NO_PAGE`].
+    pub fn owners(geometry: &Geometry) -> Self {
+        if !geometry.packs_owners {
+            return Self::new(geometry.physical_pages(), geometry.page_number_bytes);
+        }
+        let packed = Some(Box::new(PackedTable::new(geometry)));
+        Self { narrow: Vec::new(), wide: Vec::new(), packed }
     }
 
     /// Number of entries.
     pub fn len(&self) -> usize {
-        (self.narrow.len() + self.wide.len()).saturating_sub(1)
+        let packed = self.packed.as_ref().map_or(0, |packed| packed.len());
+        packed + (self.narrow.len() + self.wide.len()).saturating_sub(1)
     }
 
     /// Whether there are no entries.
@@ -65,7 +79,11 @@ impl PageTable {
     #[cold]
     #[inline(never)]
     fn get_wide(&self, index: u64) -> u64 {
-        self.wide.get(place(index)).map_or(NO_PAGE, |&entry| decoded(entry).wrapping_sub(1))
+        match (self.wide.get(place(index)), &self.packed) {
+            (Some(&entry), _) => decoded(entry).wrapping_sub(1),
+            (None, Some(packed)) => packed.get(index),
+            (None, None) => NO_PAGE,
+        }
     }
 
     /// Puts a page at an index.
@@ -83,7 +101,10 @@ impl PageTable {
     #[cold]
     #[inline(never)]
     fn set_wide(&mut self, index: u64, page: u64) {
-        self.wide[place(index)] = encoded(page.wrapping_add(1));
+        match &mut self.packed {
+            Some(packed) => packed.set(index, page),
+            None => self.wide[place(index)] = encoded(page.wrapping_add(1)),
+        }
     }
 
     /// Puts a page at an index; returns the number behind that of the page that was there, or `None` if there was none.
@@ -209,6 +230,35 @@ impl PageTable {
         (first..first + u64::from(count))
             .rev()
             .fold(0, |mask, index| mask << 1 | u64::from(is_back(index)))
+    }
+
+    /// Packs the owners of a superblock that is full, on a drive that packs them.
+    pub fn pack(&mut self, superblock: u32) {
+        if let Some(packed) = &mut self.packed {
+            packed.pack(superblock);
+        }
+    }
+
+    /// Makes the owners of a packed superblock known by page again, of pages that `pages` leads to.
+    pub fn unpack(&mut self, superblock: u32, pages: &Self) {
+        if let Some(packed) = &mut self.packed {
+            packed.unpack(superblock, pages);
+        }
+    }
+
+    /// Forgets the owners of an erased superblock, on a drive that packs them; elsewhere the next writes replace them.
+    pub fn clear(&mut self, superblock: u32) {
+        if let Some(packed) = &mut self.packed {
+            packed.clear(superblock);
+        }
+    }
+
+    /// Whether a physical page was written last with this logical page, as far as the table knows.
+    pub fn may_own(&self, physical: u64, logical: u64) -> bool {
+        match &self.packed {
+            Some(packed) => packed.may_own(physical, logical),
+            None => self.get(physical) == logical,
+        }
     }
 
     /// All pages, by index.

@@ -103,6 +103,7 @@ mod tests {
             superblocks: 3,
             logical_pages: 1,
             page_number_bytes: 4,
+            packs_owners: false,
             ..Geometry::small()
         }
     }

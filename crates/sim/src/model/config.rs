@@ -8,6 +8,7 @@ use super::section::map;
 use super::{Model, ModelError};
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{HostLimit, PacingKind, Quantum};
+use crate::ftl::packed::packs_owners;
 use crate::ftl::placement::{Isolation, Placement};
 use crate::ftl::reclaim_groups::{RECLAIM_GROUPS_MAX, VictimScope};
 use crate::ftl::table::number_bytes;
@@ -502,6 +503,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         superblocks: (blocks - reserved) * die_groups,
         logical_pages,
         page_number_bytes: 0,
+        packs_owners: false,
         map_pages: map_pages(logical_pages) as u32,
         page_granules,
         cache_superblocks: 0,
@@ -511,6 +513,7 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
         pslc.shape(check, &mut geometry, block_counts(model, scale), kept)?;
     }
     geometry.page_number_bytes = number_bytes(geometry.physical_pages());
+    geometry.packs_owners = packs_owners(geometry.physical_pages(), page_granules);
     optional(&model.compression, |section| section.superblock_holds_gaps(check, &geometry))?;
     // Units are numbered beyond those of the data.
     let reserved = u64::from(reserved) * u64::from(die_groups);

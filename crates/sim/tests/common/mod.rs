@@ -103,9 +103,19 @@ pub fn wide(mut config: Config) -> Config {
     config
 }
 
-/// One drive in seven with page numbers that are wider than it needs.
-pub fn sometimes_wide(config: Config, seed: u64) -> Config {
-    if seed.is_multiple_of(7) { wide(config) } else { config }
+/// The same drive with packed owners, as one of more than 2^31 pages has them, unless it compresses.
+pub fn packed(mut config: Config) -> Config {
+    config.geometry.packs_owners = config.geometry.page_granules == 1;
+    config
+}
+
+/// One drive in seven with page numbers that are wider than it needs, and one with packed owners.
+pub fn sometimes_large(config: Config, seed: u64) -> Config {
+    match seed % 7 {
+        0 => wide(config),
+        1 => packed(config),
+        _ => config,
+    }
 }
 
 /// Runs one command alone and returns its latency.

@@ -5,7 +5,7 @@ use sim::power_loss::{Contents, PoweredOff};
 use sim::{Config, Device};
 use sim_trial::{Report, Trial};
 
-use super::sometimes_wide;
+use super::sometimes_large;
 use super::swarm::{Draft, alive, is_small};
 
 /// Damage to NAND while the power is off, to test the oracle. It gets the superblocks whose erase
@@ -52,7 +52,7 @@ pub fn live(seed: u64, fate: Fate) -> Option<Life> {
     if seed % 4 == 2 {
         draft.values.insert("nand.erase_ns", "100_000_000".to_owned());
     }
-    let config = sometimes_wide(draft.resolve().ok().filter(is_small)?, seed);
+    let config = sometimes_large(draft.resolve().ok().filter(is_small)?, seed);
     let has_capacitors = config.power_loss_protected;
     let report = alive("power_loss", seed, &draft, || suffer(config, rng, fate))?;
     Some(Life { seed, has_capacitors, report })

@@ -47,6 +47,7 @@ impl Untimed {
             superblocks: superblocks as u32,
             logical_pages,
             page_number_bytes: 4,
+            packs_owners: false,
             map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,
@@ -93,7 +94,7 @@ impl Untimed {
             self.free_sum += self.ftl.free.len() as u64;
             self.free_samples += 1;
             let victim = self.choose_victim();
-            self.ftl.states[victim as usize] = SuperblockState::Victim;
+            self.ftl.become_victim(victim);
             for physical in victim * units..(victim + 1) * units {
                 let Some(logical) = self.ftl.owner(physical.into()) else { continue };
                 let is_cold = logical >= self.first_cold;

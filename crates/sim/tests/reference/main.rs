@@ -22,7 +22,7 @@ use sim::{Config, Device, PAGE_BYTES, Probe};
 
 use common::cases::Cases;
 use common::swarm::{Draft, Watchdog, alive, is_small, torture};
-use common::{alone, op, sometimes_wide};
+use common::{alone, op, sometimes_large};
 
 /// Number of tested drives.
 const SEEDS: u64 = 10_000;
@@ -580,7 +580,7 @@ fn a_second_implementation_agrees_operation_by_operation() {
         let policy = POLICIES[(seed % POLICIES.len() as u64) as usize];
         draft.values.insert("gc.policy", policy.to_owned());
         let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
-        let config = Config { seed, ..sometimes_wide(config, seed) };
+        let config = Config { seed, ..sometimes_large(config, seed) };
         let device = alive("reference", seed, &draft, || live(config, &mut rng));
         drives += 1;
         *chosen.entry(policy).or_default() += device.probe().chosen;

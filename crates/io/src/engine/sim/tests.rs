@@ -74,13 +74,13 @@ fn memory_of_large(capacity_gb: &str, dies: &str, unit_bytes: &str) -> u64 {
 }
 
 #[test]
-fn a_large_drive_takes_8_bytes_for_a_mapping_unit_and_10_where_it_has_more_than_2_to_the_32() {
+fn a_mapping_unit_takes_8_bytes_on_a_large_drive_and_6_or_7_on_one_of_more_than_2_to_the_31() {
     for (capacity_gb, dies, unit_bytes, gib) in [
         ("30720", "16", "16384", 16_u64),
-        ("61440", "32", "16384", 32),
+        ("61440", "32", "16384", 24),
         ("61440", "32", "65536", 8),
-        ("30720", "16", "4096", 80),
-        ("61440", "32", "4096", 160),
+        ("30720", "16", "4096", 56),
+        ("61440", "32", "4096", 112),
     ] {
         let bytes = memory_of_large(capacity_gb, dies, unit_bytes) - OTHER_BYTES;
         let most = gib << 30_u32;
@@ -93,10 +93,10 @@ fn memory_alone_refuses_a_drive_with_more_pages_than_32_bits_count() {
     let needed_bytes = memory_of_large("30720", "16", "4096");
     let check = |gib: u64| memory::check_against("sim:x", needed_bytes, Some(gib << 30_u32));
     assert!(check(128).is_ok());
-    let refusal = check(64).expect_err("too little memory").to_string();
+    let refusal = check(48).expect_err("too little memory").to_string();
     let needed = base::Bytes(needed_bytes).rounded();
     assert!(refusal.contains(&format!("take {needed} of memory")), "{refusal}");
-    assert!(refusal.contains("68.7 GB are available"), "{refusal}");
+    assert!(refusal.contains("51.5 GB are available"), "{refusal}");
 }
 
 #[test]
