@@ -23,6 +23,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
           controller = { value = 'Samsung MDX', from = 'published: a review' }\n",
         b"[match]\nmodel = 'A'\n[facts]\nnand = { value = '21nm MLC', from = 'published: x' }\n\
           nand_type = { value = 'MLC', from = 'published: x' }\n\
+          use = { value = 'data centre', from = 'published: x' }\n\
           dram = { value = '512 MB', from = 'rated: x' }\n\
           interface = { value = 'SATA 6 Gb/s', from = 'published: x' }\n",
         b"match = { model = 'A' }\n[facts.rated]\n\

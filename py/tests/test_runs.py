@@ -27,6 +27,11 @@ def test_a_run_says_that_it_is_simulated_and_how_to_repeat_it(run: ssdlab.Run) -
     assert "--set duration=6s" in run.command
 
 
+def test_the_version_is_a_number_and_that_of_the_run(run: ssdlab.Run) -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", ssdlab.__version__)
+    assert run.record["tool_version"] == f"ssdlab {ssdlab.__version__}"
+
+
 def test_the_same_seed_gives_the_same_figures(run: ssdlab.Run) -> None:
     drive = ssdlab.Drive("samsung-840-pro-256gb", scale="1/256")
     again = ssdlab.simulate(drive, "consistency", duration="6s", steady_from="3s")

@@ -69,6 +69,17 @@ pub enum NandType {
     Qlc,
 }
 
+/// Kind of host that a drive is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Use {
+    /// A computer of one person.
+    #[serde(rename = "client")]
+    Client,
+    /// A server that works at all hours.
+    #[serde(rename = "data centre")]
+    DataCentre,
+}
+
 /// The value of a fact of any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactValue<'a> {
@@ -144,6 +155,15 @@ impl Shown for NandType {
     }
 }
 
+impl Shown for Use {
+    fn shown(&self) -> FactValue<'_> {
+        FactValue::Text(match self {
+            Self::Client => "client",
+            Self::DataCentre => "data centre",
+        })
+    }
+}
+
 impl NandType {
     /// The word of the field.
     pub const fn name(self) -> &'static str {
@@ -153,6 +173,14 @@ impl NandType {
             Self::Tlc => "TLC",
             Self::Qlc => "QLC",
         }
+    }
+}
+
+/// The name of a field without the mark of a name that is also a word of Rust.
+const fn plain(field: &'static str) -> &'static str {
+    match field.as_bytes() {
+        [b'r', b'#', ..] => field.split_at(2).1,
+        _ => field,
     }
 }
 
@@ -189,7 +217,7 @@ macro_rules! fact_table {
             /// Every fact, in the order of lists.
             pub const COLUMNS: &'static [FactColumn] = &[
                 $(FactColumn {
-                    key: stringify!($name),
+                    key: plain(stringify!($name)),
                     label: $label,
                     unit: $unit,
                     get: |facts, column| {
@@ -217,6 +245,8 @@ fact_table! {
     general {
         /// The drives that differ from this one in capacity alone.
         family: String, "Family", "";
+        /// Kind of host that it is made for.
+        r#use: Use, "Use", "";
         /// Date of its release, e.g. `2013-06`.
         released: String, "Released", "";
         /// Version of its firmware.
@@ -392,9 +422,12 @@ mod tests {
     #[test]
     fn known_facts_come_in_the_order_of_the_table_with_their_sources() {
         let dies = Some(Sourced { value: 64, from: "assumed: 64 Gbit each".to_owned() });
-        let facts = Facts { dies, ..price("USD", "2013-06") };
+        let from = "published: a review".to_owned();
+        let r#use = Some(Sourced { value: Use::DataCentre, from });
+        let facts = Facts { dies, r#use, ..price("USD", "2013-06") };
         let known: Vec<_> = facts.known().map(|fact| (fact.key, fact.text())).collect();
-        assert_eq!(known, [("dies", "64".to_owned()), ("price", "439.99 USD".to_owned())]);
+        let expected = [("use", "data centre"), ("dies", "64"), ("price", "439.99 USD")];
+        assert_eq!(known, expected.map(|(key, text)| (key, text.to_owned())));
         assert!(!facts.is_empty() && Facts::default().is_empty());
     }
 

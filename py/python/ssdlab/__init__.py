@@ -27,7 +27,7 @@ from ._results import Comparison, Figure, Library, Run, compare, read_library
 from ._run import Test, drives, metric_catalogue, run, simulate, tests
 from ._sweep import Sweep, sweep
 
-__version__ = _native.version()
+__version__ = _native.version().removeprefix("ssdlab ")
 """The version of the package, which is that of the program."""
 
 __all__ = [

@@ -13,6 +13,7 @@ export const FIELDS = [
   "test",
   "source",
   "link",
+  "use",
   "family",
   "controller",
   "nand",
@@ -30,6 +31,7 @@ export const LABELS: Record<Field, string> = {
   test: "Test",
   source: "Source",
   link: "Interface",
+  use: "Use",
   family: "Family",
   controller: "Controller",
   nand: "NAND",
@@ -65,6 +67,7 @@ function valuesOf(target: Target): OfTarget {
   const { facts, capacity_bytes } = target;
   const values = {
     link: linkOf(target),
+    use: facts?.use?.value ?? "",
     family: facts?.family?.value ?? "",
     controller: facts?.controller?.value ?? "",
     nand: facts?.nand_type?.value ?? "",

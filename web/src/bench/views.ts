@@ -19,6 +19,7 @@ export const VIEWS: readonly View[] = [
   { name: "Fastest when full", by: PACE, filter: {} },
   { name: "Most even SATA", by: "consistency:iops_steady_jitter_share", filter: { link: "SATA" } },
   { name: "Fastest NVMe when full", by: PACE, filter: { link: "NVMe" } },
+  { name: "Fastest data-centre drive", by: PACE, filter: { use: "data centre" } },
   { name: "Shortest stalls", by: "consistency:latency_ns_max", filter: {} },
   { name: "Fastest sustained writes", by: "linear:linear.write.mb_per_s", filter: {} },
   { name: "Quickest everyday work", by: "feel:feel.day.time_s", filter: {} },

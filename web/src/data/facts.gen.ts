@@ -7,6 +7,11 @@ export const FACTS = [
     "unit": ""
   },
   {
+    "key": "use",
+    "label": "Use",
+    "unit": ""
+  },
+  {
     "key": "released",
     "label": "Released",
     "unit": ""

@@ -837,6 +837,10 @@ export interface Facts {
    */
   released?: StringFact | null;
   /**
+   * Kind of host that it is made for.
+   */
+  use?: UseFact | null;
+  /**
    * Warranty in years.
    */
   warranty_years?: Uint64Fact | null;
@@ -954,6 +958,19 @@ export interface RatedFigure {
    * The value, in the unit that the key ends with.
    */
   value: number;
+}
+/**
+ * A value with its provenance.
+ */
+export interface UseFact {
+  /**
+   * Certainty and source of the value.
+   */
+  from: string;
+  /**
+   * The value as it is used, in the unit of its field.
+   */
+  value: "client" | "data centre";
 }
 /**
  * The verdict of a test with a yes-or-no question.

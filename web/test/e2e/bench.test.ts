@@ -66,6 +66,10 @@ describe("the list", () => {
     await page.selectOption("[data-choice=source]", "drive");
     expect(await rows(page).count()).toBe(1);
     await page.selectOption("[data-choice=source]", "");
+    await page.selectOption("[data-choice=use]", "client");
+    expect(await rows(page).count(), "the measured drive has no use").toBe(DRIVES - 1);
+    expect(await hash(page)).toContain("use=client");
+    await page.selectOption("[data-choice=use]", "");
     await page.fill("[data-choice=find]", "library 03");
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.selectOption("[data-choice=test]", "trim");

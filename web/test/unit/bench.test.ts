@@ -94,6 +94,21 @@ describe("choices", () => {
     expect(filtered(products, { link: "NVMe" })).toHaveLength(1);
   });
 
+  test("a drive without a use is in no choice of one", () => {
+    const uses = ["client", "data centre"] as const;
+    const { products } = books(
+      retargeted((_, drive) => ({
+        facts: drive < uses.length ? { use: { value: uses[drive], from: "assumed: made up" } } : {},
+      })),
+    );
+    expect(optionsOf(products, {}, "use").map(({ value, count }) => [value, count])).toEqual([
+      ["client", 1],
+      ["data centre", 1],
+    ]);
+    expect(filtered(products, { use: "client" })).toHaveLength(1);
+    expect(filtered(products, {})).toHaveLength(3);
+  });
+
   test("prices are ranges, in the order of amounts", () => {
     const cents = [120_000, 4_999, 10_000];
     const { products } = books(
@@ -117,7 +132,7 @@ describe("choices", () => {
 
   test("an address repeats every choice", () => {
     const choice = {
-      filter: { find: "a b", link: "SATA", price: "50 to 100 USD" },
+      filter: { find: "a b", link: "SATA", use: "data centre", price: "50 to 100 USD" },
       by: "corners:corners.random_read.iops",
       area: "25%",
       basket: ["one", "two,three"],

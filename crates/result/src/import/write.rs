@@ -258,7 +258,12 @@ fn add_step(run: &mut Run, step: ImportStep) -> PhaseRows {
             written_bytes: 0,
             span_bytes: size.and_then(|size| size.parse::<Bytes>().ok()).map(|size| size.0),
         };
-        let consistency = Consistency::of(&step.rows, STEADY_FROM_S)
+        // Of a longer load than that of the test, the same share of it.
+        let steady_from_s = STEADY_FROM_S.max(step.rows.seconds.len() as u32 / 10 * 7);
+        if steady_from_s > STEADY_FROM_S {
+            run.config.insert("steady_from_s".to_owned(), steady_from_s.into());
+        }
+        let consistency = Consistency::of(&step.rows, steady_from_s)
             .judged(&step.rows, Circumstances { before, complete: true });
         // The unknown counterpart of a steady figure says that it was judged.
         let told = consistency.metrics.into_iter();

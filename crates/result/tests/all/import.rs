@@ -8,6 +8,7 @@ use base::OpKind;
 use result::import::{Call, ImportError, Sheet, fio, write, write_all};
 use result::report::build;
 use result::schema::Run;
+use result::stats::consistency::configured_from_s;
 use result::store::RunDir;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -195,6 +196,19 @@ fn a_steady_rate_is_still_there_when_the_run_is_read() {
     let (_library, run) = written(one(&[dir.path().to_owned()]));
     assert_eq!(metric(run.run(), "iops_steady_mean"), 1000.0);
     assert_eq!(run.run().metrics.get("iops_fresh_mean"), Some(&None), "judged");
+}
+
+#[test]
+fn a_long_load_is_judged_by_its_last_three_tenths() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = job_with_logs(dir.path(), 4_000);
+    let mut job = document(&path);
+    // 1,400 s write 1.8 times this span, 2,800 s 3.6 times.
+    job["jobs"][0]["job options"]["size"] = json!("3g");
+    fs::write(&path, job.to_string()).unwrap();
+    let (_library, run) = written(one(&[dir.path().to_owned()]));
+    assert_eq!(configured_from_s(run.run()), 2_800);
+    assert_eq!(metric(run.run(), "iops_steady_mean"), 1000.0);
 }
 
 #[test]

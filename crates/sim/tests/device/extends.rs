@@ -146,6 +146,7 @@ fn facts_are_refused_with_key_value_and_rule() {
     let with = |line: &str| refusal(&format!("{HALF}{line}\n"), &[]);
     for (line, words) in [
         ("facts.nand_type = { value = 'PLC', from = 'published: test' }", ["PLC", "QLC"]),
+        ("facts.use = { value = 'server', from = 'published: test' }", ["server", "data centre"]),
         ("facts.dies = { value = 'many', from = 'published: test' }", ["many", "dies"]),
         ("facts.colour = { value = 'red', from = 'published: test' }", ["colour", "controller"]),
         (

@@ -11,6 +11,7 @@ use base::Bytes;
 use result::import::IMPORTED;
 use result::report::GRAPHED_PHASE;
 use result::schema::{Phase, Run, Setting};
+use result::stats::consistency::configured_from_s;
 use run::RunError;
 
 use super::figures::{self, Figures, Latencies};
@@ -21,8 +22,6 @@ const READS: &str = "randread_4KiB_qd";
 const WRITES: &str = "randwrite_4KiB_qd";
 /// Figures of reads that `qd-sweep` has too.
 const ENDS: [&str; 2] = ["iops", "latency_ns_p50"];
-/// Share of the load after which its rows are steady, as those of `consistency`.
-const STEADY: f64 = 0.7;
 
 /// Test, settings, share of the LBA space, and figures.
 type Load = (&'static str, Vec<Setting>, f64, Figures);
@@ -163,10 +162,9 @@ fn writes(run: &Run, capacity_bytes: u64) -> Result<Load, String> {
     if !(0.1..=1.02).contains(&kept) {
         return Err("its span is below a tenth of the base model, or larger than it".to_owned());
     }
-    let seconds = load.duration_ns as f64 / 1e9;
     let settings = vec![
-        setting("duration", format!("{seconds:.0}s")),
-        setting("steady_from", format!("{:.0}s", seconds * STEADY)),
+        setting("duration", format!("{:.0}s", load.duration_ns as f64 / 1e9)),
+        setting("steady_from", format!("{}s", configured_from_s(run))),
         setting("queue_depth", depth.to_string()),
     ];
     let figures = figures::named("iops_steady_mean", rate).into_iter().collect();

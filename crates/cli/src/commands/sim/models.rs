@@ -150,7 +150,11 @@ mod tests {
     #[test]
     fn all_models_or_one_drive_are_a_document() {
         let all = document(None).unwrap();
-        assert_eq!(all["drive_models"].as_array().unwrap().len(), BUILT_IN.len());
+        let drives = all["drive_models"].as_array().unwrap();
+        assert_eq!(drives.len(), BUILT_IN.len());
+        for drive in drives {
+            assert!(drive["facts"]["use"]["value"].is_string(), "{drive} has no use");
+        }
         assert_eq!(all["hosts"].as_array().unwrap().len(), HOSTS.len());
         let drive = document(Some("sim:samsung-840-pro-256gb?scale=1/64")).unwrap();
         let drive = &drive["drive_models"][0];
