@@ -16,10 +16,11 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 23] = [
+const TOOLS: [Tool; 24] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
+    Tool { program: "mkfs.f2fs", package: "f2fs-tools" },
     Tool { program: "mkswap", package: "util-linux" },
     Tool { program: "losetup", package: "mount" },
     Tool { program: "mount", package: "mount" },

@@ -80,6 +80,7 @@ const EMULATOR: &[Need] = &[
     Need::Program("cpio"),
     Need::Program("dmsetup"),
     Need::Program("fio"),
+    Need::Program("mkfs.f2fs"),
     Need::Program("nbd-client"),
     Need::Program("nvme"),
     Need::Program("sg_sat_identify"),

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`host`] is the machine; [`describe`] lists the block devices, their users and
 //! their contents; [`guard`] protects somebody's data on them. [`nvme`] and [`ata`] talk to the
-//! drives: about their [`health`], and to erase them ([`purge`]). [`meter`] reads their power,
+//! drives: about their [`health`], and to erase them ([`purge`]). [`zones`] are those of the kernel. [`meter`] reads their power,
 //! [`rest`] switches how deep they may sleep.
 
 pub mod ata;
@@ -14,6 +14,7 @@ pub mod meter;
 pub mod nvme;
 pub mod purge;
 pub mod rest;
+pub mod zones;
 
 pub use describe::DeviceReport;
 pub use host::sysfs::DeviceNumber;

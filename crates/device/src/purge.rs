@@ -32,6 +32,10 @@ pub fn survey(report: &DeviceReport) -> Vec<PurgeOption> {
 /// The methods to purge an open device, the best first.
 pub fn device_options(file: &File, report: &DeviceReport) -> Vec<PurgeOption> {
     let name = report.node.display().to_string();
+    if report.zoned {
+        // A reset leaves no history of a zone, and there is nothing to deallocate or to overwrite.
+        return vec![PurgeOption::new(PurgeMethod::ZoneReset, None)];
+    }
     let mut options = match report.protocol {
         Protocol::Nvme => nvme::options(file, &name),
         Protocol::Ata => ata::options(file, &name),

@@ -8,6 +8,7 @@ use target::health::HealthProbe;
 use target::purge;
 use target::{
     Clock as _, Identity, Limits, PurgeMethod, PurgeOption, Rest, Target, TargetError, Waiter,
+    ZoneOrder,
 };
 
 use crate::buffer::BufferPool;
@@ -239,6 +240,10 @@ impl Target for RealTarget {
 
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), TargetError> {
         self.medium.deallocate(offset_bytes, len_bytes)
+    }
+
+    fn manage_zone(&mut self, zone: u32, order: ZoneOrder) -> Result<Nanos, TargetError> {
+        self.medium.manage_zone(zone, order)
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {

@@ -12,8 +12,14 @@ pub const ENDURANCE_GROUP: u16 = 1;
 pub const DIRECTIVE: u8 = 2;
 /// Bytes of the statistics, and of an event with the header before all of them.
 pub const LOG_BYTES: usize = 64;
-/// Event: a write named a placement identifier that there is not.
-pub const INVALID_PLACEMENT: u8 = 0x03;
+
+/// Kinds of events of hosts.
+pub mod event {
+    /// A host exchanged a reclaim unit before it was full.
+    pub const UNIT_NOT_FULL: u8 = 0x00;
+    /// A write named a placement identifier that there is not.
+    pub const INVALID_PLACEMENT: u8 = 0x03;
+}
 
 /// Opcodes of its commands.
 pub mod opcode {
@@ -127,10 +133,12 @@ impl Statistics {
     }
 }
 
-/// An event of a host (log 23h): a write named a placement identifier that there is not.
+/// An event of a host (log 23h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidPlacement {
-    /// The identifier.
+pub struct PlacementEvent {
+    /// Its kind, of those in [`event`].
+    pub kind: u8,
+    /// The placement identifier.
     pub placement: u16,
     /// The time of the event in milliseconds.
     pub time_ms: u64,
@@ -138,7 +146,7 @@ pub struct InvalidPlacement {
     pub namespace_id: u32,
 }
 
-impl InvalidPlacement {
+impl PlacementEvent {
     /// The log of these events.
     pub fn encode_all(events: &[Self]) -> Vec<u8> {
         const HAS_PLACEMENT_AND_NAMESPACE: u8 = 0b11;
@@ -146,7 +154,7 @@ impl InvalidPlacement {
         put(&mut bytes, 0, (events.len() as u32).to_le_bytes());
         for (index, event) in events.iter().enumerate() {
             let at = LOG_BYTES * (1 + index);
-            put(&mut bytes, at, [INVALID_PLACEMENT, HAS_PLACEMENT_AND_NAMESPACE]);
+            put(&mut bytes, at, [event.kind, HAS_PLACEMENT_AND_NAMESPACE]);
             put(&mut bytes, at + 2, event.placement.to_le_bytes());
             // 48 bits; the two bytes behind them say where it comes from.
             put(&mut bytes, at + 4, (event.time_ms & 0xffff_ffff_ffff).to_le_bytes());
@@ -160,6 +168,7 @@ impl InvalidPlacement {
         let count = u32_at(bytes, 0) as usize;
         let events = bytes.chunks_exact(LOG_BYTES).skip(1).take(count);
         let event = |bytes: &[u8]| Self {
+            kind: u8_at(bytes, 0),
             placement: u16_at(bytes, 2),
             time_ms: u64_at(bytes, 4) & 0xffff_ffff_ffff,
             namespace_id: u32_at(bytes, 12),

@@ -26,6 +26,7 @@ mod map_cache;
 mod mapping;
 mod mechanisms;
 mod performance_mode;
+mod placement;
 mod policies;
 mod power;
 mod program;

@@ -82,6 +82,11 @@ impl Drive {
         self.0.retire_zone(zone, is_offline)
     }
 
+    /// As [`Device::end_reclaim_unit`].
+    pub fn end_reclaim_unit(&mut self, handle: u8) -> bool {
+        self.0.end_reclaim_unit(handle)
+    }
+
     /// As [`Device::cycle_power_of_zones`].
     pub fn cycle_power_of_zones(&mut self) -> Option<Nanos> {
         self.0.cycle_power_of_zones()

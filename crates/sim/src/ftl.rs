@@ -323,7 +323,7 @@ impl Ftl {
 
     /// Closes the superblock that a stream writes, full or not.
     #[inline(never)]
-    fn close(&mut self, id: StreamId) {
+    pub(crate) fn close(&mut self, id: StreamId) {
         let stream = &mut self.streams[id as usize];
         stream.room_pages = 0;
         let superblock = stream.superblock as usize;

@@ -17,6 +17,8 @@ pub enum PurgeMethod {
     NvmeSanitizeCrypto,
     /// ATA SECURITY ERASE UNIT.
     AtaSecurityErase,
+    /// Every zone was reset.
+    ZoneReset,
     /// Every block was deallocated (BLKDISCARD, punched hole).
     Deallocate,
     /// Every block was written once. No fresh state, but at least the same one each time.
@@ -29,12 +31,13 @@ pub enum PurgeMethod {
 
 impl PurgeMethod {
     /// The methods for real targets, the best first.
-    pub const REAL: [Self; 7] = [
+    pub const REAL: [Self; 8] = [
         Self::NvmeFormatCrypto,
         Self::NvmeFormat,
         Self::NvmeSanitizeBlock,
         Self::NvmeSanitizeCrypto,
         Self::AtaSecurityErase,
+        Self::ZoneReset,
         Self::Deallocate,
         Self::Overwrite,
     ];
@@ -47,6 +50,7 @@ impl PurgeMethod {
             Self::NvmeSanitizeBlock => "nvme-sanitize-block",
             Self::NvmeSanitizeCrypto => "nvme-sanitize-crypto",
             Self::AtaSecurityErase => "ata-security-erase",
+            Self::ZoneReset => "zone-reset",
             Self::Deallocate => "deallocate",
             Self::Overwrite => "overwrite",
             Self::FreshSimulatedDrive => "fresh-simulated-drive",

@@ -63,3 +63,6 @@ STEADY=$(disk NVME-STEADY)
 . /nvme_server.sh
 . /nvme_tcp.sh
 . /nvme_zones.sh
+. /nvme_zones_lab.sh
+. /nvme_files.sh
+. /nvme_placement.sh

@@ -14,11 +14,21 @@ use xtask::guest::initramfs::{self, Content, Kernel};
 use xtask::guest::records::{self, DONE, parse};
 
 /// Programs of the host for the machine.
-const PROGRAMS: [&str; 8] =
-    ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup", "nbd-client", "fio", "blkzone"];
+const PROGRAMS: [&str; 10] = [
+    "busybox",
+    "nvme",
+    "sg_sat_identify",
+    "smartctl",
+    "dmsetup",
+    "nbd-client",
+    "fio",
+    "blkzone",
+    "mkfs.f2fs",
+    "fsck.f2fs",
+];
 
 /// Drivers of the drives, in a valid order of loading.
-const MODULES: [&str; 14] = [
+const MODULES: [&str; 16] = [
     "nvme",
     "crc32c_generic",
     "nvme-tcp",
@@ -29,18 +39,23 @@ const MODULES: [&str; 14] = [
     "null_blk",
     "zram",
     "ext4",
+    "f2fs",
+    "zonefs",
     "nbd",
     "i2c-dev",
     "i2c-stub",
     "ltc4151",
 ];
 
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 8] = [
     ("guest.sh", include_str!("guest.sh")),
     ("scenarios.sh", include_str!("scenarios.sh")),
     ("nvme_server.sh", include_str!("nvme_server.sh")),
     ("nvme_tcp.sh", include_str!("nvme_tcp.sh")),
     ("nvme_zones.sh", include_str!("nvme_zones.sh")),
+    ("nvme_zones_lab.sh", include_str!("nvme_zones_lab.sh")),
+    ("nvme_files.sh", include_str!("nvme_files.sh")),
+    ("nvme_placement.sh", include_str!("nvme_placement.sh")),
 ];
 
 /// Longest time for boot and all scenarios, in seconds; on a quiet machine they take a fifth of it.

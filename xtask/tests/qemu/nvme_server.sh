@@ -28,4 +28,9 @@ tcp_disk() {
         fi
     done
 }
+# in_order: lets the paths to drives keep the order of writes into a zone, which the node above a path has no scheduler for.
+in_order() {
+    local queue
+    for queue in /sys/class/nvme-subsystem/*/nvme*/nvme*c*n1/queue; do echo mq-deadline > "$queue/scheduler"; done
+}
 has_tcp_disk() { [ -n "$(tcp_disk)" ]; }

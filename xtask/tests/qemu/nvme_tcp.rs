@@ -9,12 +9,12 @@ use crate::machine::Record;
 const CAPACITY_BYTES: u64 = 250_056_704;
 
 /// A number that nvme-cli prints as such, or as text where it may exceed 53 bits.
-fn number(value: &Value) -> u64 {
+pub(crate) fn number(value: &Value) -> u64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     value.as_u64().or(text).unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-fn document(name: &str) -> Value {
+pub(crate) fn document(name: &str) -> Value {
     let record = Record::of(name);
     record.must_exit_with(0);
     record.document()

@@ -21,8 +21,8 @@ run zones-emptied blkzone report -c 1 "$ZONED"
 run zones-emptied.bytes sh -c "dd if=$ZONED bs=64k count=16 iflag=direct | tr -d '\\000' | wc -c"
 
 # Two jobs write zones of their own and read them back. With several writes outstanding in a zone, this kernel keeps their
-# order under the scheduler mq-deadline alone. The path to the drive has it, since the node above it has no scheduler.
-for queue in /sys/class/nvme-subsystem/*/nvme*/nvme*c*n1/queue; do echo mq-deadline > "$queue/scheduler"; done
+# order under the scheduler mq-deadline alone.
+in_order
 run zones-scheduler sh -c 'cat /sys/class/nvme-subsystem/*/nvme*/nvme*c*n1/queue/scheduler'
 run zones-fio fio --name=z --filename="$ZONED" --zonemode=zbd --rw=write --bs=128k --size=2z --offset_increment=4z --numjobs=2 \
     --io_size=16m --max_open_zones=4 --ioengine=libaio --iodepth=8 --direct=1 --verify=crc32c --verify_state_save=0

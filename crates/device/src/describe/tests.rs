@@ -219,3 +219,30 @@ fn the_partition_of_a_disk_without_writes_takes_none() {
     let read_only = [&disk, &partition, &other].map(|device| machine.report(device).read_only);
     assert_eq!(read_only, [true, true, false]);
 }
+
+#[test]
+fn a_namespace_of_several_controllers_has_the_queues_of_its_paths() {
+    let machine = Machine::new();
+    let alone = machine.device("pci0000:00/nvme/nvme3/nvme3n1", "259:1", &[]);
+    assert_eq!(alone.queues(), [described_at(&machine, "pci0000:00/nvme/nvme3/nvme3n1/queue")]);
+    let head = machine.device("virtual/nvme-subsystem/nvme-subsys0/nvme0n1", "259:2", &[]);
+    let devices = machine.system.sys.join("devices");
+    for (controller, paths) in
+        [("nvme1", ["nvme0c1n1", "nvme0c1n12"]), ("nvme2", ["nvme0c2n1", "hwmon0"])]
+    {
+        let dir = devices.join("virtual/nvme-fabrics/ctl").join(controller);
+        for path in paths {
+            fs::create_dir_all(dir.join(path)).unwrap();
+        }
+        symlink(&dir, devices.join("virtual/nvme-subsystem/nvme-subsys0").join(controller))
+            .unwrap();
+    }
+    let expected = ["nvme1/nvme0c1n1", "nvme2/nvme0c2n1"]
+        .map(|path| described_at(&machine, &format!("virtual/nvme-fabrics/ctl/{path}/queue")));
+    assert_eq!(head.queues(), expected);
+}
+
+fn described_at(machine: &Machine, path: &str) -> std::path::PathBuf {
+    let devices = fs::canonicalize(machine.system.sys.join("devices")).unwrap();
+    devices.join(path)
+}

@@ -15,6 +15,13 @@ const BLKDISCARD: Opcode = opcode::none(0x12, 119);
 /// `BLKGETSIZE64`, `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
 
+/// `BLKREPORTZONE`, `_IOWR(0x12, 130, struct blk_zone_report)`, of which the size is that of its head.
+const BLKREPORTZONE: Opcode = opcode::read_write::<[u64; 2]>(0x12, 130);
+/// `BLKRESETZONE`, `_IOW(0x12, 131, struct blk_zone_range)`.
+const BLKRESETZONE: Opcode = opcode::write::<[u64; 2]>(0x12, 131);
+/// `BLKFINISHZONE`, `_IOW(0x12, 136, struct blk_zone_range)`.
+const BLKFINISHZONE: Opcode = opcode::write::<[u64; 2]>(0x12, 136);
+
 /// `LOOP_GET_STATUS64`, from before requests had a scheme.
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
 
@@ -79,6 +86,33 @@ struct SgIo {
     residual: c_int,
     duration_ms: u32,
     info: u32,
+}
+
+/// `struct blk_zone` of linux/blkzoned.h, in sectors of 512 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Zone {
+    pub(crate) start: u64,
+    pub(crate) sectors: u64,
+    write_pointer: u64,
+    pub(crate) kind: u8,
+    pub(crate) state: u8,
+    flags: [u8; 6],
+    pub(crate) capacity_sectors: u64,
+    reserved: [u64; 3],
+}
+
+/// Zones in one report.
+const REPORTED_ZONES: usize = 256;
+
+/// `struct blk_zone_report` of linux/blkzoned.h with room for some zones.
+#[repr(C)]
+#[derive(Debug)]
+struct ZoneReport {
+    start: u64,
+    zones: u32,
+    flags: u32,
+    list: [Zone; REPORTED_ZONES],
 }
 
 /// Direction of the data of a SCSI command, with its memory.
@@ -267,6 +301,34 @@ pub fn block_discard(fd: BorrowedFd<'_>, offset_bytes: u64, len_bytes: u64) -> R
     unsafe { ioctl(fd, Setter::<BLKDISCARD, [u64; 2]>::new([offset_bytes, len_bytes])) }
 }
 
+/// The next zones from this sector on; none at the end.
+pub(crate) fn report_zones(fd: BorrowedFd<'_>, start: u64) -> Result<Vec<Zone>, Errno> {
+    const HAS_CAPACITY: u32 = 1;
+    let list = [Zone::default(); REPORTED_ZONES];
+    let mut report = ZoneReport { start, zones: REPORTED_ZONES as u32, flags: 0, list };
+    // SAFETY: the structure is the kernel's, which writes as many zones behind its head as the head has
+    // room for, and the number of them into the head.
+    unsafe { ioctl(fd, Exchange::<_, BLKREPORTZONE>(&mut report)) }?;
+    let mut zones = report.list[..(report.zones as usize).min(REPORTED_ZONES)].to_vec();
+    if report.flags & HAS_CAPACITY == 0 {
+        // Older kernels know zones alone that are used to their end.
+        zones.iter_mut().for_each(|zone| zone.capacity_sectors = zone.sectors);
+    }
+    Ok(zones)
+}
+
+/// Makes the zones of a range of sectors empty.
+pub(crate) fn reset_zones(fd: BorrowedFd<'_>, range: [u64; 2]) -> Result<(), Errno> {
+    // SAFETY: BLKRESETZONE reads a pair of u64 (start, length) through its argument.
+    unsafe { ioctl(fd, Setter::<BLKRESETZONE, [u64; 2]>::new(range)) }
+}
+
+/// Makes the zones of a range of sectors full.
+pub(crate) fn finish_zones(fd: BorrowedFd<'_>, range: [u64; 2]) -> Result<(), Errno> {
+    // SAFETY: BLKFINISHZONE reads a pair of u64 (start, length) through its argument.
+    unsafe { ioctl(fd, Setter::<BLKFINISHZONE, [u64; 2]>::new(range)) }
+}
+
 /// Size of a block device in bytes.
 pub(crate) fn block_size_bytes(fd: BorrowedFd<'_>) -> Result<u64, Errno> {
     // SAFETY: BLKGETSIZE64 writes one u64 through its argument, which is what `Getter` provides.
@@ -282,8 +344,14 @@ mod tests {
     fn structures_are_as_long_as_the_kernels() {
         assert_eq!(size_of::<NvmePassthrough>(), 72);
         assert_eq!(size_of::<LoopInfo>(), 232);
+        assert_eq!((size_of::<Zone>(), std::mem::offset_of!(Zone, capacity_sectors)), (64, 32));
+        assert_eq!(std::mem::offset_of!(ZoneReport, list), 16);
         #[cfg(target_pointer_width = "64")]
         assert_eq!(size_of::<SgIo>(), 88);
         assert_eq!(NVME_IOCTL_ADMIN_CMD, 0xc048_4e41);
+        assert_eq!(
+            (BLKREPORTZONE, BLKRESETZONE, BLKFINISHZONE),
+            (0xc010_1282, 0x4010_1283, 0x4010_1288)
+        );
     }
 }

@@ -287,8 +287,13 @@ impl Device {
     }
 
     /// The directory of its connection to the machine: its own one, or that of a controller for an NVMe namespace that
-    /// several controllers may have, which stands beside links to them.
+    /// several controllers may have.
     pub(crate) fn connection(&self) -> PathBuf {
+        self.controllers().into_iter().next().unwrap_or_else(|| self.dir.clone())
+    }
+
+    /// The controllers of an NVMe namespace that may have several: it stands beside links to them.
+    fn controllers(&self) -> Vec<PathBuf> {
         let is_controller = |entry: &PathBuf| {
             let name = entry.file_name().and_then(|name| name.to_str());
             let number = name.and_then(|name| name.strip_prefix(NAMESPACE_PREFIX));
@@ -296,9 +301,28 @@ impl Device {
         };
         let entries = self.dir.parent().and_then(|parent| fs::read_dir(parent).ok());
         let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
-        let first =
-            entries.filter(is_controller).min().and_then(|link| fs::canonicalize(link).ok());
-        first.unwrap_or_else(|| self.dir.clone())
+        let mut links: Vec<_> = entries.filter(is_controller).collect();
+        links.sort();
+        links.into_iter().filter_map(|link| fs::canonicalize(link).ok()).collect()
+    }
+
+    /// The directories of its queues: its own one, or for an NVMe namespace that several controllers may have those of
+    /// the paths to it, `nvme0c1n2` of `nvme0n2`.
+    pub(crate) fn queues(&self) -> Vec<PathBuf> {
+        let path_of = |controller: PathBuf| {
+            let (start, end) = self.name.rsplit_once('n')?;
+            let paths = fs::read_dir(controller).ok()?.flatten();
+            let is_path = |name: &str| {
+                let number = name.strip_prefix(start).and_then(|rest| rest.strip_prefix('c'));
+                number.and_then(|rest| rest.split_once('n')).is_some_and(|(_, rest)| rest == end)
+            };
+            let names =
+                paths.filter_map(|path| path.file_name().into_string().ok().zip(Some(path.path())));
+            names.into_iter().find(|(name, _)| is_path(name)).map(|(_, path)| path)
+        };
+        let paths: Vec<_> = self.controllers().into_iter().filter_map(path_of).collect();
+        let dirs = if paths.is_empty() { vec![self.dir.clone()] } else { paths };
+        dirs.into_iter().map(|dir| dir.join("queue")).collect()
     }
 
     /// The other disks of the same controller; meant for NVMe, where they are its namespaces.

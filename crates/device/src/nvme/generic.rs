@@ -150,14 +150,15 @@ fn plain_block_bytes(
     }
 }
 
-/// The longest transfer of one command: by the drive (MDTS) and its driver, in pages that lie
+/// The longest transfer of one command: by the drive (MDTS, ZASL) and its driver, in pages that lie
 /// anywhere, in blocks.
 fn transfer_bytes_max(device: &Device, block_bytes: u32) -> u64 {
     let queue = |name: &str, unit: u64| {
         device.number_of(&format!("queue/{name}")).map_or(u64::MAX, |n| n.saturating_mul(unit))
     };
+    let append_bytes = device.number_of("queue/zone_append_max_bytes").filter(|&bytes| bytes > 0);
     longest_transfer(
-        queue("max_hw_sectors_kb", 1024),
+        queue("max_hw_sectors_kb", 1024).min(append_bytes.unwrap_or(u64::MAX)),
         queue("max_segments", PAGE_BYTES),
         block_bytes.into(),
     )

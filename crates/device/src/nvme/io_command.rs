@@ -46,6 +46,12 @@ impl IoCommand {
         command
     }
 
+    /// Zone Append into the zone that begins at `zone`: writes so many blocks at its end, wherever that is.
+    pub const fn append(namespace_id: u32, zone: u64, count: u32, fua: bool) -> Self {
+        let write = Self::write(namespace_id, Blocks { start: zone, count }, fua);
+        Self { opcode: 0x7d, ..write }
+    }
+
     /// Read.
     pub const fn read(namespace_id: u32, blocks: Blocks) -> Self {
         Self::transfer(0x02, namespace_id, blocks)
@@ -94,7 +100,7 @@ mod tests {
     const BLOCKS: Blocks = Blocks { start: 0x0123_4567_89ab_cdef, count: 256 };
 
     /// Figures of the NVM Command Set Specification 1.0: opcodes in 3, Read in 3.2.4, Write in 3.2.6,
-    /// Dataset Management in 3.2.3, Flush in the base specification 2.0, 7.1.
+    /// Dataset Management in 3.2.3, Zone Append in 3.4.1 of the Zoned Namespace Command Set 1.1, Flush in the base specification 2.0, 7.1.
     #[test]
     fn commands_are_those_of_the_specification() {
         let place = [0x89ab_cdef, 0x0123_4567];
@@ -105,6 +111,12 @@ mod tests {
         assert_eq!((write.opcode, write.dwords), (0x01, read.dwords));
         let durable = IoCommand::write(7, Blocks { count: 1, ..BLOCKS }, true);
         assert_eq!(durable.dwords, [place[0], place[1], 1 << 30], "FUA is bit 30");
+        let append = IoCommand::append(7, BLOCKS.start, 1, true);
+        assert_eq!(
+            (append.opcode, append.dwords),
+            (0x7d, durable.dwords),
+            "ZSLBA in place of SLBA"
+        );
         let deallocate = IoCommand::deallocate(7);
         assert_eq!((deallocate.opcode, deallocate.dwords), (0x09, [0, 0b100, 0]), "NR, AD");
         let flush = IoCommand::flush(7);

@@ -1,7 +1,7 @@
 //! The drive behind a disk: one whose power can be cut, if its model says what a cut leaves, or any other one.
 
 use base::{Completion, Nanos, Op, TelemetryRow};
-use sim::ftl::{NO_PAGE, NO_SUPERBLOCK, Stream, StreamId};
+use sim::ftl::{NO_PAGE, Stream, StreamId};
 use sim::host::ZoneAction;
 use sim::mechanism::zones::Zones;
 use sim::nand::aging::past::Past;
@@ -166,15 +166,20 @@ impl ExposedDrive {
         of_either!(self, drive => of(&drive.ftl().valid_pages))
     }
 
-    /// Pages of the host that the open superblock of each of so many placement handles still can take.
+    /// Pages of the host that the superblock of each of so many placement handles still can take: the open one, or the next.
     pub fn pages_left(&self, handles: u32) -> Vec<u64> {
         let whole = self.config().geometry.superblock_data_pages();
         let left = |stream: &Stream| {
-            let has_unit = stream.superblock != NO_SUPERBLOCK;
-            u64::from(if has_unit { stream.room_pages } else { whole })
+            let is_open = stream.room_pages > 0;
+            u64::from(if is_open { stream.room_pages } else { whole })
         };
         let streams = &StreamId::HOSTS[..handles as usize];
         of_either!(self, drive => streams.iter().map(|id| left(drive.ftl().stream(*id))).collect())
+    }
+
+    /// As [`Device::end_reclaim_unit`].
+    pub fn end_reclaim_unit(&mut self, handle: u8) -> bool {
+        of_either!(self, drive => drive.end_reclaim_unit(handle))
     }
 
     /// As [`Device::age`].

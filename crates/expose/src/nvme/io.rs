@@ -47,6 +47,9 @@ pub fn check_data(command: &Command, subsystem: &Subsystem) -> Result<(), Comman
         }
         nvm::DATASET_MANAGEMENT => ranges(command) * RANGE_BYTES as u64,
         opcode::MANAGEMENT_SEND => 0,
+        fdp::opcode::MANAGEMENT_SEND if subsystem.placement().is_some() => {
+            placement::update_bytes(command)
+        }
         _ => return Err(CommandStatus::INVALID_OPCODE),
     };
     if expected > TRANSFER_BYTES_MAX {
@@ -89,13 +92,18 @@ pub fn take(
         return Ok(Vec::new());
     }
     if let Some(plan) = subsystem.placement()
-        && command.opcode == fdp::opcode::MANAGEMENT_RECEIVE
         && command.namespace_id == NAMESPACE
     {
-        let bytes = u64::from(command.data.bytes).min(TRANSFER_BYTES_MAX);
-        channel.reserve(bytes)?;
-        channel.complete(command, bytes, placement::status(subsystem, plan, command));
-        return Ok(Vec::new());
+        if command.opcode == fdp::opcode::MANAGEMENT_RECEIVE {
+            let bytes = u64::from(command.data.bytes).min(TRANSFER_BYTES_MAX);
+            channel.reserve(bytes)?;
+            channel.complete(command, bytes, placement::status(subsystem, plan, command));
+            return Ok(Vec::new());
+        }
+        if command.opcode == fdp::opcode::MANAGEMENT_SEND {
+            channel.complete(command, 0, placement::update(subsystem, plan, command, &data));
+            return Ok(Vec::new());
+        }
     }
     let Plan { requests, expected } = match plan(subsystem, controller, command, data) {
         Ok(plan) if !plan.requests.is_empty() => plan,

@@ -131,7 +131,8 @@ fn effects(subsystem: &Subsystem) -> Vec<u8> {
         (opcode::MANAGEMENT_SEND, SUPPORTED | DATA),
         (opcode::MANAGEMENT_RECEIVE, SUPPORTED),
     ];
-    let handles = [(fdp::opcode::MANAGEMENT_RECEIVE, SUPPORTED)];
+    let handles = [fdp::opcode::MANAGEMENT_RECEIVE, fdp::opcode::MANAGEMENT_SEND];
+    let handles = handles.map(|opcode| (opcode, SUPPORTED));
     let handles = handles.into_iter().filter(|_| subsystem.placement().is_some());
     let io: Vec<_> = io
         .into_iter()

@@ -1,9 +1,9 @@
 //! Flexible data placement: the placement handles of the drive as reclaim unit handles of one reclaim group.
 //!
-//! A reclaim unit is a superblock. Absent: I/O Management Send, which exchanges a reclaim unit before it is full.
+//! A reclaim unit is a superblock.
 
 use nvme::command::Command;
-use nvme::fdp::{self, Configuration, HandleStatus, InvalidPlacement, Statistics};
+use nvme::fdp::{self, Configuration, HandleStatus, PlacementEvent, Statistics, event};
 use nvme::identify::IDENTIFY_BYTES;
 use nvme::log::page;
 use nvme::status::CommandStatus;
@@ -12,6 +12,7 @@ use sim::ftl::placement::{Isolation, Placement};
 
 use super::channel::{CommandReply, CommandResult};
 use super::subsystem::{NAMESPACE, Subsystem};
+use crate::disk::Disk;
 use crate::shared::locked;
 
 /// Log pages of drives with handles.
@@ -23,6 +24,7 @@ pub(super) const PAGES: [u8; 4] = [
 ];
 /// Features of drives with handles.
 pub(super) const FEATURES: [u8; 2] = [fdp::feature::PLACEMENT, fdp::feature::EVENTS];
+
 /// The handle that a write names, or the first one for an unknown identifier, which is an event.
 ///
 /// # Errors
@@ -36,14 +38,18 @@ pub(super) fn handle_of(subsystem: &Subsystem, command: &Command) -> Result<u8, 
             if u32::from(identifier) < handles {
                 return Ok(identifier as u8);
             }
-            let time_ms = subsystem.shared.with(|disk| disk.drive().now().0) / 1_000_000;
-            let event =
-                InvalidPlacement { placement: identifier, time_ms, namespace_id: NAMESPACE };
-            locked(&subsystem.placement_events).add(event);
+            note(subsystem, event::INVALID_PLACEMENT, identifier);
             Ok(0)
         }
         _ => Err(CommandStatus::INVALID_FIELD),
     }
+}
+
+/// Adds an event of this moment.
+fn note(subsystem: &Subsystem, kind: u8, placement: u16) {
+    let time_ms = subsystem.shared.with(|disk| disk.drive().now().0) / 1_000_000;
+    let event = PlacementEvent { kind, placement, time_ms, namespace_id: NAMESPACE };
+    locked(&subsystem.placement_events).add(event);
 }
 
 /// A log page of the endurance group, or `None` on a drive without handles.
@@ -77,7 +83,7 @@ pub(super) fn log(
         _ => {
             let mut log = locked(&subsystem.placement_events);
             let events = if first & OF_HOST == 0 { &[][..] } else { log.all() };
-            InvalidPlacement::encode_all(events)
+            PlacementEvent::encode_all(events)
         }
     }))
 }
@@ -124,6 +130,35 @@ pub(super) fn status(
     Ok(data.into())
 }
 
+/// Bytes of the placement identifiers of an I/O Management Send.
+pub(super) fn update_bytes(command: &Command) -> u64 {
+    (u64::from(command.dwords[0] >> 16) + 1) * 2
+}
+
+/// I/O Management Send: the handles of these identifiers begin new reclaim units.
+pub(super) fn update(
+    subsystem: &Subsystem,
+    placement: Placement,
+    command: &Command,
+    data: &[u8],
+) -> CommandResult {
+    const HANDLE_UPDATE: u8 = 1;
+    let identifiers: Vec<_> =
+        data.chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect();
+    if command.dwords[0] as u8 != HANDLE_UPDATE
+        || identifiers.iter().any(|&identifier| u32::from(identifier) >= placement.handles)
+    {
+        return Err(CommandStatus::INVALID_FIELD);
+    }
+    for identifier in identifiers {
+        let end = |disk: &mut Disk<_>| disk.drive_mut().end_reclaim_unit(identifier as u8);
+        if subsystem.shared.with(end) {
+            note(subsystem, event::UNIT_NOT_FULL, identifier);
+        }
+    }
+    Ok(CommandReply::default())
+}
+
 /// Directive Receive: identify and data placement are supported, enabled, and outlive a reset.
 pub(super) fn directives(subsystem: &Subsystem, command: &Command) -> CommandResult {
     const RETURN_PARAMETERS: u32 = 1;
@@ -152,10 +187,11 @@ pub(super) fn feature(subsystem: &Subsystem, feature: u8, command: &Command) -> 
     match feature {
         fdp::feature::PLACEMENT if of == fdp::ENDURANCE_GROUP => Ok(ENABLED.into()),
         fdp::feature::EVENTS if u32::from(of) < placement.handles => {
-            let is_enabled = locked(&subsystem.placement_events).is_enabled;
-            let mut data = vec![fdp::INVALID_PLACEMENT, u8::from(is_enabled)];
+            let switches = *locked(&subsystem.placement_events).switches();
+            let mut data: Vec<_> =
+                switches.iter().flat_map(|&(kind, is_on)| [kind, u8::from(is_on)]).collect();
             data.resize((command.data.bytes as usize).min(IDENTIFY_BYTES), 0);
-            Ok(CommandReply { result: 1, data })
+            Ok(CommandReply { result: switches.len() as u64, data })
         }
         _ => Err(CommandStatus::INVALID_FIELD),
     }
@@ -173,13 +209,8 @@ pub(super) fn set_feature(
         return Err(CommandStatus::NOT_CHANGEABLE);
     }
     let [_, of, switch, ..] = command.dwords;
-    let types = data.get(..(of >> 16 & 0xff) as usize).ok_or(CommandStatus::DATA_LENGTH)?;
-    if of & 0xffff >= placement.handles || types.iter().any(|&kind| kind != fdp::INVALID_PLACEMENT)
-    {
-        return Err(CommandStatus::INVALID_FIELD);
-    }
-    if !types.is_empty() {
-        locked(&subsystem.placement_events).is_enabled = switch & 1 != 0;
-    }
-    Ok(CommandReply::default())
+    let kinds = data.get(..(of >> 16 & 0xff) as usize).ok_or(CommandStatus::DATA_LENGTH)?;
+    let is_done = of & 0xffff < placement.handles
+        && locked(&subsystem.placement_events).switch(kinds, switch & 1 != 0);
+    if is_done { Ok(CommandReply::default()) } else { Err(CommandStatus::INVALID_FIELD) }
 }

@@ -100,7 +100,7 @@ pub struct Subsystem {
     shape: Shape,
     zones: Option<ZonesPlan>,
     placement: Option<Placement>,
-    /// Writes with a placement identifier that there is not.
+    /// Events of placement.
     pub(super) placement_events: Mutex<PlacementEvents>,
     pub names: Names,
     /// Most queues of a controller beside the admin queue.

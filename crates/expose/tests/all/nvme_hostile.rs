@@ -4,15 +4,18 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::Rng;
 use expose::server::Clients;
 use expose::{Pace, SharedDisk};
 use nvme::command::{Command, DataDescriptor, admin, nvm};
 use nvme::fabrics::ANY_CONTROLLER;
 use nvme::pdu::{DataTransfer, Digests, Pdu};
 use nvme::status::CommandStatus;
+use nvme::zns;
 
 use crate::client::{config, disk};
 use crate::nvme_host::{Host, Place, Queue, blocks, command, digests, serve_nvme};
+use crate::nvme_zones::{drive, report, sizes};
 
 /// Serves `work`, and then a host that finds its data, on each clock, to at most 6 connections.
 fn others_go_on(work: impl Fn(&Place)) -> Clients {
@@ -233,4 +236,74 @@ fn silent_connections_are_bounded_and_end() {
     });
     assert!(clients.turned_away > 1900, "{clients:?}");
     assert!(clients.broken >= 2, "{clients:?}");
+}
+
+/// A command of a drive with zones that makes no sense but by chance, to the first ten zones or outside all, and the
+/// data that comes with it.
+fn strange(rng: &mut Rng, size: u64, id: u16) -> (Command, Vec<u8>) {
+    const OPCODES: [u8; 7] = [
+        zns::opcode::APPEND,
+        zns::opcode::MANAGEMENT_SEND,
+        zns::opcode::MANAGEMENT_RECEIVE,
+        nvm::WRITE,
+        nvm::READ,
+        nvm::WRITE_ZEROES,
+        nvm::WRITE_UNCORRECTABLE,
+    ];
+    const ALL_ZONES: u32 = 1 << 8;
+    let opcode = OPCODES[rng.below(OPCODES.len() as u64) as usize];
+    let start = match rng.below(8) {
+        0 => u64::MAX - rng.below(3),
+        1 => size * 905 - rng.below(2),
+        _ => size * rng.below(10) + [0, 1, size - 1, rng.below(size)][rng.below(4) as usize],
+    };
+    let any = rng.next_u64();
+    let (count, third) = match rng.below(3) {
+        0 => (any as u32, (any >> 32) as u32 & !ALL_ZONES),
+        _ => (rng.below(2) as u32, rng.below(7) as u32),
+    };
+    let dwords = [start as u32, (start >> 32) as u32, count, third, 0, 0];
+    let bytes = [0, 4, 64, 512, 4096, 8192][rng.below(6) as usize];
+    let asked = command(opcode, 1, dwords, bytes);
+    if !asked.takes_data() {
+        let data = DataDescriptor { kind: DataDescriptor::TRANSPORT, ..asked.data };
+        return (Command { id, flags: Command::DESCRIPTOR, data, ..asked }, Vec::new());
+    }
+    let data = DataDescriptor { offset: 0, bytes, kind: DataDescriptor::IN_CAPSULE };
+    let sent_bytes = if rng.chance(1, 8) { rng.below(8192) as usize } else { bytes as usize };
+    (Command { id, flags: Command::DESCRIPTOR, data, ..asked }, vec![id as u8; sent_bytes])
+}
+
+#[test]
+fn strange_commands_of_zones_are_answered_and_leave_other_zones_alone() {
+    const COMMANDS: u16 = 1000;
+    for pace in [Pace::Fast, Pace::Real { slowdown: 1 }] {
+        let shared = drive(pace);
+        let (size, _) = sizes(&shared);
+        serve_nvme(&shared, &[], 8, |place| {
+            let host = Host::connect(place, digests(true));
+            let mut queue = host.queue(1);
+            let data = vec![7; 4096];
+            queue.execute(blocks(nvm::WRITE, 20 * size, 1, 0, 0), &data).expect("it is written");
+            let before = report(&mut queue, 10 * size, 0, 4096);
+            std::thread::scope(|scope| {
+                for seed in 0..3 {
+                    scope.spawn(move || {
+                        let mut rng = Rng::split(seed, "strange commands");
+                        let host = Host::connect(place, digests(false));
+                        let mut queue = host.queue(1);
+                        for id in 0..COMMANDS {
+                            let (command, data) = strange(&mut rng, size, id);
+                            queue.send_unit(&Pdu::Command(command, &data));
+                            assert_eq!(queue.end().0, id, "{command:?}");
+                        }
+                    });
+                }
+            });
+            assert_eq!(report(&mut queue, 10 * size, 0, 4096), before);
+            let read = blocks(nvm::READ, 20 * size, 1, 0, 4096);
+            assert_eq!(queue.execute(read, &[]), Ok((0, data)));
+        });
+        shared.with(|disk| disk.drive().check()).expect("the drive is sound");
+    }
 }

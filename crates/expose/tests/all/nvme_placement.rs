@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::Rng;
 use expose::{Pace, SharedDisk};
 use nvme::command::{Command, admin, nvm};
-use nvme::fdp::{self, Configuration, HandleStatus, InvalidPlacement, Statistics};
+use nvme::fdp::{self, Configuration, HandleStatus, PlacementEvent, Statistics, event};
 use nvme::identify::{IdentifyController, IdentifyNamespace, structure};
 use nvme::log::{ocp_nand_written_bytes, page};
 use nvme::status::CommandStatus;
@@ -187,16 +187,55 @@ fn an_unknown_identifier_is_an_event_for_those_who_ask() {
         let wrong = write(0, 1, fdp::DIRECTIVE, 9);
         assert_eq!(queue.execute(wrong, &data), Ok((0, vec![])), "it takes the first handle");
         let events = |host: &mut Host| {
-            InvalidPlacement::decode_all(&log(host, page::PLACEMENT_EVENTS, 256, 1).unwrap())
+            PlacementEvent::decode_all(&log(host, page::PLACEMENT_EVENTS, 256, 1).unwrap())
         };
         assert_eq!(events(host), [], "nobody has asked");
         let dwords = [fdp::feature::EVENTS.into(), 1 << 16, 1, 0, 0, 0];
         let ask = command(admin::SET_FEATURES, 1, dwords, 0);
-        assert_eq!(host.admin.execute(ask, &[fdp::INVALID_PLACEMENT]), Ok((0, vec![])));
+        assert_eq!(host.admin.execute(ask, &[event::INVALID_PLACEMENT]), Ok((0, vec![])));
         assert_eq!(queue.execute(wrong, &data), Ok((0, vec![])));
         let found = events(host);
-        assert_eq!((found.len(), found[0].placement, found[0].namespace_id), (1, 9, 1));
+        let expected = (1, event::INVALID_PLACEMENT, 9, 1);
+        let PlacementEvent { kind, placement, namespace_id, .. } = found[0];
+        assert_eq!((found.len(), kind, placement, namespace_id), expected);
         let unknown = write(0, 1, 1, 0);
         assert_eq!(queue.execute(unknown, &data), Err(CommandStatus::INVALID_FIELD), "streams");
+    });
+}
+
+/// I/O Management Send for these identifiers.
+fn exchange(queue: &mut Queue, identifiers: &[u16]) -> Result<(), CommandStatus> {
+    let data: Vec<u8> = identifiers.iter().flat_map(|id| id.to_le_bytes()).collect();
+    let dwords = [1 | (identifiers.len() as u32 - 1) << 16, 0, 0, 0, 0, 0];
+    let send = command(fdp::opcode::MANAGEMENT_SEND, 1, dwords, data.len() as u32);
+    queue.execute(send, &data).map(drop)
+}
+
+#[test]
+fn a_host_exchanges_units_before_they_are_full() {
+    with_drive("initial", |host, queue, shared| {
+        let whole = status(queue);
+        let data = vec![7; 8 * 512];
+        for handle in [1, 3] {
+            queue.execute(write(0, 8, fdp::DIRECTIVE, handle), &data).expect("it is written");
+        }
+        let begun = status(queue);
+        assert_eq!(exchange(queue, &[1, 9]), Err(CommandStatus::INVALID_FIELD));
+        assert_eq!(status(queue), begun, "one unknown identifier, and no unit is exchanged");
+        let dwords = [fdp::feature::EVENTS.into(), 1 << 16, 1, 0, 0, 0];
+        let ask = command(admin::SET_FEATURES, 1, dwords, 0);
+        assert_eq!(host.admin.execute(ask, &[event::UNIT_NOT_FULL]), Ok((0, vec![])));
+        let moved =
+            |shared: &SharedDisk| shared.with(|disk| disk.totals().telemetry.gc_moved_pages);
+        let before = moved(shared);
+        assert_eq!(exchange(queue, &[1, 2]), Ok(()));
+        let found = status(queue);
+        assert_eq!(found[..3], whole[..3], "whole units again");
+        assert_eq!(found[3], begun[3], "but for the one that was not named");
+        let events =
+            PlacementEvent::decode_all(&log(host, page::PLACEMENT_EVENTS, 256, 1).unwrap());
+        let events: Vec<_> = events.iter().map(|event| (event.kind, event.placement)).collect();
+        assert_eq!(events, [(event::UNIT_NOT_FULL, 1)], "handle 2 had no unit");
+        assert_eq!(moved(shared), before, "an empty drive has room");
     });
 }

@@ -8,18 +8,19 @@ use std::io::IoSliceMut;
 use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
-use base::{Op, OpKind, Status};
+use base::{Nanos, Op, OpKind, Status};
 use device::health::DriveProbe;
 use device::host::clock::MonotonicClock;
 use device::host::ioctl;
 use device::purge;
 use device::rest::RestSwitch;
+use device::zones;
 use rustix::io::{Errno, ReadWriteFlags};
 use target::Identity;
 use target::TargetError;
 use target::health::HealthProbe;
 use target::limits::fence;
-use target::{Limits, PurgeMethod, Rest};
+use target::{Clock as _, Limits, PurgeMethod, Rest, ZoneOrder};
 use target::{PurgeOption, Waiter};
 
 use crate::options::{EngineChoice, OpenOptions};
@@ -151,9 +152,12 @@ impl Medium {
         sent == Err(Errno::OPNOTSUPP)
     }
 
-    /// Moves the fence inwards.
+    /// Moves the fence inwards. A span of zones is the data that they hold.
     pub(crate) fn confine(&mut self, span_bytes: u64) {
-        self.granted_bytes = self.granted_bytes.min(span_bytes);
+        let end_bytes = self.limits.zones.map_or(span_bytes, |zones| {
+            (span_bytes / zones.capacity_bytes).saturating_mul(zones.size_bytes)
+        });
+        self.granted_bytes = self.granted_bytes.min(end_bytes);
     }
 
     /// Allows or denies link and drive to rest.
@@ -236,6 +240,10 @@ impl Medium {
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
         let method = target::purge::choose(&self.purge_options(), self.purge, &self.identity.name)?;
         match method {
+            PurgeMethod::ZoneReset => {
+                zones::order(&self.file, ZoneOrder::Reset, 0, self.capacity_bytes)
+                    .map_err(|errno| self.failed("purge (reset all zones)", errno))?;
+            }
             PurgeMethod::Deallocate => self.deallocate_all(waiter)?,
             PurgeMethod::Overwrite => {
                 overwrite(&self.file, self.capacity_bytes, &self.identity.name, waiter)?;
@@ -268,6 +276,19 @@ impl Medium {
                 .map_err(|errno| self.failed("reserve the space again after the purge", errno))?;
         }
         Ok(())
+    }
+
+    /// Gives an order to a zone, waits for its end and returns the time that it took.
+    pub(crate) fn manage_zone(&self, zone: u32, order: ZoneOrder) -> Result<Nanos, TargetError> {
+        let what = format!("{} zone {zone}", order.name());
+        self.require_writable(&what)?;
+        let size_bytes = self.limits.zones.map_or(0, |zones| zones.size_bytes);
+        let offset_bytes = u64::from(zone) * size_bytes;
+        let start = self.clock.now();
+        fence(offset_bytes, size_bytes, self.granted_bytes, self.limits.logical_block_bytes)
+            .and_then(|()| zones::order(&self.file, order, offset_bytes, size_bytes))
+            .map_err(|errno| self.failed(&what, errno))?;
+        Ok(Nanos(self.clock.now().0 - start.0))
     }
 
     fn require_writable(&self, what: &str) -> Result<(), TargetError> {

@@ -1,6 +1,7 @@
 //! Block devices as targets: devices that pass the guard, described for the engines.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use device::host::interrupts;
 use device::host::shell::quoted;
 use device::host::sysfs::System;
 use device::rest;
-use target::{Identity, Limits, TargetError, TargetSpec};
+use device::zones;
+use target::{Identity, Limits, TargetError, TargetSpec, ZoneLimits};
 
 use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
 use crate::engine::medium::{Medium, MediumKind};
@@ -29,31 +31,50 @@ pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, Targe
         details: labelled([("wwid", device.wwid.clone()), (Identity::MODEL, device.model.clone())]),
         ..bare_identity(spec, device.capacity_bytes)
     };
+    let zones = zones_of(&device, || File::open(&device.node));
     let limits = Limits {
         logical_block_bytes: device.logical_block_bytes,
         physical_block_bytes: device.physical_block_bytes,
         deallocate: device.deallocate,
         rest: rest::may_switch(&device),
+        zones: zones.as_ref().map_or(None, |zones| *zones),
         ..engine_limits()
     };
     let permission = guard::require_permission(&device).err();
     let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
     let word = device.confirmations.first();
+    let disordered = require_order(&device, guard::is_generic_node(path)).err().into_iter();
     let in_use = device.in_use.iter().cloned().map(TargetError::from);
-    let zoned = device.zoned.then(|| {
-        TargetError::Unsupported(format!(
-            "{} has zones, which are written in order: of such drives only simulated ones are targets, of the test \
-             `zones`",
-            device.describe()
-        ))
-    });
     Ok(Inspected {
         purge_options: device::purge::survey(&device),
         counts_nand_writes: device::health::counts_nand_writes(&device),
-        obstacles: zoned.into_iter().chain(in_use).chain(permission).collect(),
+        obstacles: disordered.chain(zones.err()).chain(in_use).chain(permission).collect(),
         needs: word.map(|word| confirmation(&quoted(word), has_contents)),
         ..Inspected::harmless(spec, identity, limits)
     })
+}
+
+/// The zones of a device, or `None` if it has none.
+///
+/// # Errors
+/// The reason why no test can use them.
+fn zones_of(
+    device: &DeviceReport,
+    open: impl FnOnce() -> io::Result<File>,
+) -> Result<Option<ZoneLimits>, TargetError> {
+    if !device.zoned {
+        return Ok(None);
+    }
+    let file = open().map_err(|source| TargetError::Device {
+        context: format!("cannot open {}", device.node.display()),
+        source,
+    })?;
+    zones::limits(&file, device).map(Some)
+}
+
+/// Makes sure that writes into a zone stay in their order; past the block layer they are appends, which have none.
+fn require_order(device: &DeviceReport, is_generic: bool) -> Result<(), TargetError> {
+    if device.zoned && !is_generic { zones::require_order(device) } else { Ok(()) }
 }
 
 /// Every check of [`hold`], with the device open for reading only.
@@ -87,6 +108,10 @@ pub(super) fn hold(
         source: io::ErrorKind::NotFound.into(),
     })?;
     let report = claim.report();
+    if options.write {
+        require_order(report, is_generic)?;
+    }
+    let zones = zones_of(report, || file.try_clone())?;
     let mut identity = identity(spec, report);
     let autonomous_power = rest::autonomous_power(&file, report).map(|is_on| is_on.to_string());
     identity.details.extend(labelled([("nvme_autonomous_power", autonomous_power)]));
@@ -102,6 +127,7 @@ pub(super) fn hold(
             transfer_bytes_max: options.transfer_bytes_max,
             queue_depth_max: options.queue_depth,
             deallocate: options.write && report.deallocate,
+            zones,
             ..Limits::BARE
         },
         writable: options.write,

@@ -109,9 +109,9 @@ fn check_zones(
             "`{test}` writes at any place, and {target} has zones, which are written in order; `zones` is the test \
              for it"
         ))),
-        (true, false) => Err(RunError::Usage(format!(
-            "`{test}` is for simulated drives with zones, not for {target}"
-        ))),
+        (true, false) => {
+            Err(RunError::Usage(format!("`{test}` is for drives with zones, not for {target}")))
+        }
         _ => Ok(()),
     }
 }

@@ -145,3 +145,36 @@ fn handles_that_stay_apart_have_the_waf_of_separate_pools() {
     println!("initially isolated {initial:.4}, without handles {mixed:.4}");
     assert!(measured < 0.99 * initial && initial < 0.99 * mixed);
 }
+
+/// A host that exchanges the unit of a handle after each page gives a superblock up for it: garbage collection keeps up,
+/// and the other data stays.
+#[test]
+fn a_unit_that_ends_early_takes_its_room_until_it_is_erased() {
+    for changes in [&INITIAL[..], &PERSISTENT] {
+        let mut device = Device::new(config(changes));
+        let pages = device.config().geometry.logical_pages * USED_PERCENT / 100;
+        fill(&mut device, pages);
+        let mut rng = Rng::new(1);
+        let before = device.telemetry();
+        let rounds = 4 * u64::from(device.config().geometry.superblocks);
+        for _ in 0..rounds {
+            let page = rng.below(pages);
+            closed_loop(&mut device, 1, 1, |tag| Op {
+                placement: 1,
+                ..op(OpKind::Write, page, 1, tag)
+            });
+            assert!(device.end_reclaim_unit(1));
+            assert!(!device.end_reclaim_unit(1), "the next one begins with a write");
+        }
+        assert!(!device.end_reclaim_unit(2), "there is no such handle");
+        device.check().unwrap();
+        let mapped = device.ftl().l2p.iter().filter(|&page| page != sim::ftl::NO_PAGE).count();
+        assert_eq!(mapped as u64, pages);
+        let after = device.telemetry();
+        let erased = after.erased_superblocks - before.erased_superblocks;
+        assert!(erased > rounds / 2, "{erased} erases for {rounds} exchanges");
+        let unit_pages = u64::from(device.config().geometry.unit_pages);
+        let padded = after.padding_pages - before.padding_pages;
+        assert_eq!(padded, rounds * (unit_pages - 1), "each page fills a unit, and no more");
+    }
+}

@@ -135,7 +135,7 @@ fn able(kind: TargetKind, identity: Identity, limits: Limits) -> (Identity, Limi
         energy: is_simulated,
         ages,
         queue_depth_max: limits.queue_depth_max.max(1024),
-        zones: limits.zones.filter(|_| is_simulated),
+        zones: limits.zones.filter(|_| is_simulated || kind == TargetKind::Block),
         ..limits
     };
     (Identity { kind, name: name.to_owned(), ..identity }, limits)

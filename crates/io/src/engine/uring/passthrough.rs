@@ -1,7 +1,8 @@
 //! NVMe commands past the block layer: `IORING_OP_URING_CMD` on the generic character device.
 //!
 //! No scheduler, no merging, no accounting: the drive gets the commands as submitted. Only a
-//! transfer too long for one command is split, as the block layer would do. The block device stays
+//! transfer too long for one command is split, as the block layer would do. A write to a zone is a Zone Append: nobody
+//! keeps the order of commands here. The block device stays
 //! open and held meanwhile; purges, deallocations of whole spans and the checks of identity go
 //! through it. Needs Linux 5.19, polled completions 6.1.
 
@@ -35,6 +36,8 @@ const RING_ENTRIES_MAX: u32 = 1 << 15;
 pub(crate) struct NvmeCommands {
     node: GenericNode,
     block_shift: u32,
+    /// Distance of two zones, to which writes go as appends, or `None` if there are none.
+    zone_bytes: Option<u64>,
     /// Length at which a transfer is split; above the longest one if none is.
     split_bytes: u32,
     /// Layout of the registered buffers, or `None` if there are none.
@@ -102,7 +105,14 @@ impl Commands for NvmeCommands {
                     pool.prepare_write(op.tag, op.data, op.offset, op.len as usize);
                 }
                 let part = self.part(op, piece);
-                let command = IoCommand::write(namespace_id, self.blocks(&part), op.fua);
+                let blocks = self.blocks(&part);
+                let command = match self.zone_bytes {
+                    None => IoCommand::write(namespace_id, blocks, op.fua),
+                    Some(bytes) => {
+                        let zone = (part.offset / bytes * bytes) >> self.block_shift;
+                        IoCommand::append(namespace_id, zone, blocks.count, op.fua)
+                    }
+                };
                 let area = BufferPool::write_area_number(op.tag);
                 self.transfer(&command, pool.write_area(op.tag), op, &part, (area, piece))
             }
@@ -169,6 +179,7 @@ impl NvmeCommands {
             AlignedBuffer::new(ranges_bytes, RANGE_BYTES).map_err(|error| error.to_string())?;
         Ok(Self {
             block_shift: node.block_bytes.trailing_zeros(),
+            zone_bytes: medium.limits.zones.map(|zones| zones.size_bytes),
             node,
             split_bytes,
             registered: None,
