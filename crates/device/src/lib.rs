@@ -2,8 +2,8 @@
 //!
 //! Reading order: [`host`] is the machine; [`describe`] lists the block devices, their users and
 //! their contents; [`guard`] protects somebody's data on them. [`nvme`] and [`ata`] talk to the
-//! drives: about their [`health`], and to erase them ([`purge`]). [`zones`] are those of the kernel. [`meter`] reads their power,
-//! [`rest`] switches how deep they may sleep.
+//! drives: about their [`health`], and to erase them ([`purge`]). [`zones`] reads the zones of a device
+//! and gives them orders, [`meter`] reads the power of a drive, [`rest`] switches how deep it may sleep.
 
 pub mod ata;
 pub mod describe;
