@@ -42,7 +42,7 @@ struct Kind {
     metric: &'static str,
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 6] = [
     Kind {
         key: "sequential_read_mb_per_s",
         words: "MB/s sequential read",
@@ -67,6 +67,18 @@ const KINDS: [Kind; 4] = [
         test: "corners",
         metric: "corners.random_write_deep{data}.iops",
     },
+    Kind {
+        key: "read_latency_ns",
+        words: "ns a random read, one at a time",
+        test: "latency",
+        metric: "latency.random_read.latency_ns_mean",
+    },
+    Kind {
+        key: "write_latency_ns",
+        words: "ns a random write, one at a time",
+        test: "latency",
+        metric: "latency.random_write.latency_ns_mean",
+    },
 ];
 
 /// Commands outstanding where the vendor does not say a number: the native queue of SATA, and four
@@ -80,7 +92,7 @@ const FULL_SIZE_GB_MAX: i64 = 8_000;
 fn scale(test: &str, capacity_gb: i64) -> Option<&'static str> {
     match test {
         "corners" if capacity_gb <= FULL_SIZE_GB_MAX => Some("1/8"),
-        "sweep" if capacity_gb <= FULL_SIZE_GB_MAX => None,
+        "sweep" | "latency" if capacity_gb <= FULL_SIZE_GB_MAX => None,
         _ => Some("1/32"),
     }
 }
@@ -93,8 +105,12 @@ fn of_drive(drive: &str) -> Option<Fingerprint> {
     let interface = interface.and_then(|kind| kind.get("value")?.as_str()).unwrap_or("sata");
     let capacity_gb =
         model.get("capacity_gb").and_then(|capacity| capacity.get("value")?.as_integer());
-    let found: Vec<_> =
-        KINDS.iter().filter_map(|kind| Some((kind, rated.get(kind.key)?.as_table()?))).collect();
+    // No test measures the latency of sequential reads.
+    let is_measured = |(kind, rated): &(&Kind, &Table)| {
+        kind.test != "latency" || !conditions(rated).contains("sequential")
+    };
+    let found = KINDS.iter().filter_map(|kind| Some((kind, rated.get(kind.key)?.as_table()?)));
+    let found: Vec<_> = found.filter(is_measured).collect();
     let words = |(kind, rated): &(&Kind, &Table)| {
         let conditions = conditions(rated);
         let brackets = if conditions.is_empty() { "" } else { &format!(" ({conditions})") };
@@ -151,6 +167,7 @@ fn measurement(drive: &str, interface: &str, kind: &Kind, conditions: &str) -> M
             let settings = vec![("queue_depth", depth.to_string()), ("data", data.to_owned())];
             ("sweep", kind.metric.to_owned(), settings)
         }
+        "latency" => ("latency", kind.metric.to_owned(), vec![("time", "10s".to_owned())]),
         _ => {
             let times = [("time", "10s".to_owned()), ("sequential_time", "1s".to_owned())];
             let settings = [("deep_queue_depth", depth.to_string())].into_iter().chain(times);
@@ -188,6 +205,12 @@ mod tests {
         };
         assert_eq!(reason("rated-samsung-pm9a3-960gb"), Some("x"));
         assert_eq!(reason("rated-crucial-m4-128gb"), None);
+        let has_latency = |id: &str| {
+            let claim = theme.fingerprints.iter().find(|one| one.id == id).unwrap();
+            claim.figures.contains_key("read_latency_ns")
+        };
+        assert!(has_latency("rated-sk-hynix-pe8110-960gb"), "of random reads");
+        assert!(!has_latency("rated-intel-ssd-320-300gb"), "of sequential reads");
         assert!(super::theme("nobody = 'x'").unwrap_err().contains("`nobody`"));
     }
 
@@ -206,6 +229,7 @@ mod tests {
             panic!("a metric")
         };
         assert_eq!(metric, "corners.random_write_deep_repeating.iops");
+        assert!(shown(&of(4, "")).ends_with("--set time=10s"));
         for kind in &KINDS {
             let metric = kind.metric.replace("{data}", "");
             assert!(result::metrics::find(&metric).is_some(), "{metric}");
