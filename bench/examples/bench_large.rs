@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use base::{Completion, Data, Op, OpKind, Ratio, Rng};
 use sim::ftl::gc::{VictimPolicy, VictimSelector};
-use sim::ftl::{Ftl, StreamId, SuperblockState};
+use sim::ftl::{Ftl, StreamId};
 use sim::{Config, Drive, Model, PAGE_BYTES};
 
 #[global_allocator]

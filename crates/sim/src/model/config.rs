@@ -448,6 +448,28 @@ fn in_whole_zones(
     Ok(geometry)
 }
 
+/// Units are numbered beyond those of the data, up to the end of the reserved superblocks.
+fn can_number_units(
+    check: &CrossCheck<'_>,
+    geometry: &Geometry,
+    reserved: u64,
+) -> Result<(), ModelError> {
+    let superblocks = u64::from(geometry.superblocks) + reserved;
+    if u64::from(geometry.superblock_units) * superblocks > u32::MAX.into() {
+        let blocks = check.model.nand.blocks_per_plane.value;
+        let rule = "all NAND together must be less than 2^32 program units";
+        return check.fail("nand.blocks_per_plane", blocks, rule);
+    }
+    Ok(())
+}
+
+/// Gives the maps the form that so many pages need.
+fn shape_tables(geometry: &mut Geometry) {
+    let pages = geometry.physical_pages();
+    geometry.page_number_bytes = number_bytes(pages);
+    geometry.packs_owners = packs_owners(pages, geometry.page_granules);
+}
+
 fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
@@ -512,14 +534,8 @@ fn geometry(check: &CrossCheck<'_>, scale: Ratio) -> Result<Geometry, ModelError
     if let Some(pslc) = &model.pslc {
         pslc.shape(check, &mut geometry, block_counts(model, scale), kept)?;
     }
-    geometry.page_number_bytes = number_bytes(geometry.physical_pages());
-    geometry.packs_owners = packs_owners(geometry.physical_pages(), page_granules);
+    shape_tables(&mut geometry);
     optional(&model.compression, |section| section.superblock_holds_gaps(check, &geometry))?;
-    // Units are numbered beyond those of the data.
-    let reserved = u64::from(reserved) * u64::from(die_groups);
-    if superblock_units * (u64::from(geometry.superblocks) + reserved) > u32::MAX.into() {
-        let rule = "all NAND together must be less than 2^32 program units";
-        return check.fail("nand.blocks_per_plane", blocks, rule);
-    }
+    can_number_units(check, &geometry, u64::from(reserved) * u64::from(die_groups))?;
     Ok(geometry)
 }
