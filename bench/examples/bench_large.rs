@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use base::{Completion, Data, Op, OpKind, Ratio, Rng};
 use sim::ftl::gc::{VictimPolicy, VictimSelector};
+use sim::ftl::table::maps_bytes;
 use sim::ftl::{Ftl, StreamId};
 use sim::{Config, Drive, Model, PAGE_BYTES};
 
@@ -152,12 +153,12 @@ fn kernel_bytes(file: &str, field: &str) -> u64 {
 
 fn drive_json(drive: (u64, u32, u32), scale: Ratio) -> Option<String> {
     let config = config(drive, scale);
-    let maps_bytes = config.geometry.maps_bytes();
+    let needed_bytes = maps_bytes(&config.geometry);
     let (capacity_gb, _, unit_bytes) = drive;
     let available_bytes = kernel_bytes("/proc/meminfo", "MemAvailable:");
-    if maps_bytes > available_bytes {
+    if needed_bytes > available_bytes {
         eprintln!(
-            "{capacity_gb} GB in units of {unit_bytes} bytes: {maps_bytes} bytes of maps do not fit"
+            "{capacity_gb} GB in units of {unit_bytes} bytes: {needed_bytes} bytes of maps do not fit"
         );
         return None;
     }
@@ -169,7 +170,7 @@ fn drive_json(drive: (u64, u32, u32), scale: Ratio) -> Option<String> {
     let memory_bytes = kernel_bytes("/proc/self/status", "VmRSS:") - before_bytes;
     let loads = [unit_bytes, PAGE_BYTES as u32].map(|len| load_json(&mut drive, len));
     let json = format!(
-        "{{\"capacity_gb\": {capacity_gb}, \"unit_bytes\": {unit_bytes}, \"maps_bytes\": {maps_bytes}, \
+        "{{\"capacity_gb\": {capacity_gb}, \"unit_bytes\": {unit_bytes}, \"maps_bytes\": {needed_bytes}, \
          \"memory_bytes\": {memory_bytes}, \"prepared_s\": {prepared_s:.1}, \"loads\": [{}]}}",
         loads.join(", ")
     );

@@ -27,11 +27,11 @@ pub mod table;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+pub use crate::geometry::NO_PAGE;
 use crate::geometry::{Divisor, Geometry};
 use allocation::Allocation;
 use groups::OpenGroups;
 pub use stream::{NO_SUPERBLOCK, STREAMS, Stream, StreamId};
-pub use table::NO_PAGE;
 use table::PageTable;
 
 /// Distance in pages at which a stream prefetches the line for the owners of its pages: a write to

@@ -63,6 +63,9 @@ impl Divisor {
     }
 }
 
+/// No page: an unmapped logical page, or a physical page without owner (padding).
+pub const NO_PAGE: u64 = u64::MAX;
+
 /// The resolved shape of a drive; all fields are counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Geometry {
@@ -133,19 +136,6 @@ impl Geometry {
     /// Physical pages that the FTL may use, parity included.
     pub const fn physical_pages(&self) -> u64 {
         self.superblocks as u64 * self.superblock_pages() as u64
-    }
-
-    /// Bytes of memory that the maps of the drive take when all of it has been written at random.
-    pub fn maps_bytes(&self) -> u64 {
-        let number_bytes = u64::from(self.page_number_bytes);
-        // A drive that compresses also knows how much of each page is left.
-        let logical_bytes = number_bytes + u64::from(self.page_granules > 1);
-        let owner_bytes = if self.packs_owners {
-            crate::ftl::packed::owner_bytes(self.superblocks)
-        } else {
-            number_bytes
-        };
-        self.stored_pages() * logical_bytes + self.physical_pages() * owner_bytes
     }
 
     /// The first page of a unit, both over the whole drive.

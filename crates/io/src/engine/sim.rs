@@ -10,6 +10,7 @@ use base::text::{close_to, shortened};
 use base::{Completion, Nanos, Op, Ratio, Rng, Status, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::ftl::policies::Policies;
+use sim::ftl::table::maps_bytes;
 use sim::host::{DeallocateSupport, ZoneAction};
 use sim::mechanism::map_cache::MapCache;
 use sim::mechanism::read_ahead::ReadAheadPlan;
@@ -209,7 +210,7 @@ pub fn memory_bytes(name: &str, keys: &[(String, String)]) -> Result<u64, Target
 fn needed_bytes(config: &Config) -> u64 {
     let geometry = &config.geometry;
     OTHER_BYTES
-        + geometry.maps_bytes()
+        + maps_bytes(geometry)
         + u64::from(geometry.map_pages) * MapCache::SEGMENT_BYTES
         + config.options.read_cache.map_or(0, ReadCachePlan::memory_bytes)
         + config.options.read_ahead.map_or(0, ReadAheadPlan::memory_bytes)

@@ -6,8 +6,7 @@
 //! costs more time of the host. Tests: `tests/golden.rs` (equal hashes), and one drive in seven of
 //! `tests/reference/main.rs`.
 
-use super::table::{NO_PAGE, PageTable};
-use crate::geometry::{Divisor, Geometry};
+use crate::geometry::{Divisor, Geometry, NO_PAGE};
 
 /// Most physical pages of a drive whose owners are not packed: 16 GiB of both maps.
 const PAGES_MAX: u64 = 1 << 31;
@@ -117,12 +116,12 @@ impl PackedTable {
         *owners = Owners::Packed(packed.into());
     }
 
-    /// Gives the pages of a superblock that `pages` still leads to their owners again.
-    pub(super) fn unpack(&mut self, superblock: u32, pages: &PageTable) {
+    /// Gives the pages of a superblock their owners again; `page_of` tells the present page of each.
+    pub(super) fn unpack(&mut self, superblock: u32, page_of: impl Fn(u64) -> u64) {
         let Owners::Packed(packed) = &self.superblocks[superblock as usize] else { return };
         let mut open = vec![NO_PAGE; self.superblock_pages as usize];
         for owner in owners(packed) {
-            let page = pages.get(owner);
+            let page = page_of(owner);
             if page != NO_PAGE && self.by_superblock.divide(page) == superblock {
                 open[self.place(page).1] = owner;
             }

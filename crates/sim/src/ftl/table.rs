@@ -10,12 +10,9 @@
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-use super::packed::PackedTable;
-use crate::geometry::Geometry;
+use super::packed::{PackedTable, owner_bytes};
+use crate::geometry::{Geometry, NO_PAGE};
 use crate::prefetch::prefetch;
-
-/// No page: an unmapped logical page, or a physical page without owner (padding).
-pub const NO_PAGE: u64 = u64::MAX;
 
 /// A page number of the wide form, lowest byte first.
 type Wide = [u8; WIDE_BYTES];
@@ -27,6 +24,16 @@ const WIDE_BYTES: usize = 5;
 /// Bytes of a page number on a drive of so many physical pages; that of no logical page is higher.
 pub const fn number_bytes(physical_pages: u64) -> u32 {
     (if physical_pages < u32::MAX as u64 { NARROW_BYTES } else { WIDE_BYTES }) as u32
+}
+
+/// Bytes of memory that the maps of a drive take when all of it has been written at random.
+pub fn maps_bytes(geometry: &Geometry) -> u64 {
+    let number_bytes = u64::from(geometry.page_number_bytes);
+    // A drive that compresses also knows how much of each page is left.
+    let logical_bytes = number_bytes + u64::from(geometry.page_granules > 1);
+    let physical_bytes =
+        if geometry.packs_owners { owner_bytes(geometry.superblocks) } else { number_bytes };
+    geometry.stored_pages() * logical_bytes + geometry.physical_pages() * physical_bytes
 }
 
 /// Page numbers by index.
@@ -242,7 +249,7 @@ impl PageTable {
     /// Makes the owners of a packed superblock known by page again, of pages that `pages` leads to.
     pub fn unpack(&mut self, superblock: u32, pages: &Self) {
         if let Some(packed) = &mut self.packed {
-            packed.unpack(superblock, pages);
+            packed.unpack(superblock, |owner| pages.get(owner));
         }
     }
 
