@@ -1,7 +1,7 @@
 use std::fs;
 
 use device::host::shell::quoted_path;
-use target::PurgeMethod;
+use target::{PurgeMethod, ZoneLimits, ZoneOrder};
 
 use super::*;
 
@@ -75,4 +75,35 @@ fn what_a_run_refuses_is_not_planned() {
     assert_eq!(reasons(&huge), ["device"]);
     assert!(huge.obstacles[0].to_string().contains("smaller ?size="), "{huge:?}");
     assert_eq!(fs::read_dir(dir.to_string()).unwrap().count(), 0);
+}
+
+/// A span of zones ends with the data of its last whole zone; an order to a later zone never reaches the device, which
+/// would otherwise answer that a file has no zones.
+#[test]
+fn no_order_reaches_a_zone_beyond_the_span() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let spec = format!("file:{}?size=64MiB", path.display()).parse().unwrap();
+    let options = OpenOptions { write: true, ..OpenOptions::default() };
+    let mut medium = file::hold(&spec, &path, Some(64 << 20), false, &options).unwrap();
+    let (size_bytes, capacity_bytes) = (16 << 20, 12 << 20);
+    medium.limits.zones = Some(ZoneLimits { zones: 4, size_bytes, capacity_bytes, open_max: 4 });
+    medium.confine(2 * capacity_bytes + 4096);
+    assert_eq!(medium.granted_bytes, 2 * size_bytes);
+    medium.confine(3 * capacity_bytes);
+    assert_eq!(medium.granted_bytes, 2 * size_bytes, "the fence moves inwards only");
+    for order in [ZoneOrder::Reset, ZoneOrder::Finish] {
+        let errno = |zone| match medium.manage_zone(zone, order).unwrap_err() {
+            TargetError::Device { source, .. } => source.raw_os_error().unwrap(),
+            other => panic!("{other:?}"),
+        };
+        let (fenced, asked) = (rustix::io::Errno::INVAL, rustix::io::Errno::NOTTY);
+        assert_eq!(
+            [0, 1, 2, 3].map(errno),
+            [asked, asked, fenced, fenced].map(|it| it.raw_os_error())
+        );
+    }
+    medium.writable = false;
+    let refused = medium.manage_zone(0, ZoneOrder::Reset).unwrap_err();
+    assert!(matches!(refused, TargetError::Refused { code: "read-only", .. }), "{refused:?}");
 }
