@@ -143,7 +143,7 @@ fn a_report_opens_on_its_subject() {
 /// The largest model has 33 GB of maps; a machine with that much memory refuses nothing.
 #[test]
 fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
-    const HUGE: &str = "sim:samsung-840-pro-256gb?capacity_gb=16000&nand.blocks_per_plane=260000";
+    const HUGE: &str = "sim:samsung-840-pro-256gb?capacity_gb=20000&nand.blocks_per_plane=325000";
     let meminfo = std::fs::read_to_string("/proc/meminfo").expect("Linux");
     let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = available.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<u64>().ok());
@@ -156,7 +156,7 @@ fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
         let answer = Answer::of(lab.command(args).args(["--format", "json"]));
         answer.must_exit_with(5);
         assert_eq!(answer.reason(), "unsupported");
-        for word in ["take 32.", "are available", "scale=1/64"] {
+        for word in ["take 40.", "are available", "scale=1/64"] {
             assert!(answer.stderr.contains(word), "{word}: {answer:#?}");
         }
     }
