@@ -15,8 +15,8 @@ use xtask::proc;
 
 pub(super) const NAME: &str = "nearly-full";
 
-/// A drive of 2 GB: 24 MB of pSLC of its own, and up to 250 MB that free space lends.
-const DRIVE: &str = "sim:intel-660p-2000gb?scale=1/1024";
+/// A drive of 2 GB: 23 MB of pSLC of its own, and up to 250 MB that free space lends. Its map is assumed (`--power-cuts`).
+const DRIVE: &str = "sim:crucial-p1-1000gb?scale=1/512";
 /// Parts of the file system in use.
 const LEVELS_PERCENT: [u64; 2] = [50, 90];
 /// Rest before the first round, in which the drive empties its cache.
