@@ -20,7 +20,7 @@ const DIRECTIONS: [&str; 2] = ["write", "read"];
 /// The targets as the records name them.
 const TARGETS: [&str; 2] = ["ssdlab", "kernel"];
 /// The used part, the same for both.
-const SPAN_MIB: u32 = 256;
+const SPAN_MIB: u32 = 64;
 
 /// Medians of both, and of the ratios of neighbouring turns, for each number of queues and direction.
 pub(super) fn measure(

@@ -377,6 +377,8 @@ mod tests {
         let mut bytes = [1; 200];
         contents.read(4000, &mut bytes).expect("memory");
         assert_eq!((bytes[..96].to_vec(), bytes[96..].to_vec()), (vec![0; 96], vec![7; 104]));
+        contents.forget(0..256).expect("memory");
+        assert_eq!((contents.pages(), holes(&contents, 0..1 << 20)), (0, vec![(1 << 20, true)]));
     }
 
     #[test]
