@@ -1,7 +1,9 @@
 //! An exposed drive on the fast clock beside the memory plugin of nbdkit: fio over a Unix socket, in turns. The same drive
-//! over NVMe/TCP beside itself over NBD, in turns. On the real clock: how late answers come at a rate.
+//! over NVMe/TCP beside itself over NBD, in turns. On the real clock: how late answers come at a rate. By itself: the drive
+//! over NVMe/TCP beside the kernel's own target.
 
 mod hosts;
+mod kernel_target;
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -47,6 +49,9 @@ pub(crate) struct ExposeArgs {
     /// Only NVMe/TCP beside NBD
     #[arg(long)]
     protocols: bool,
+    /// Only NVMe/TCP beside the kernel's own target, in the emulated machine
+    #[arg(long, conflicts_with = "protocols")]
+    kernel_target: bool,
     /// Program to measure instead of a release build
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
@@ -121,6 +126,13 @@ impl Fio<'_> {
 pub(crate) fn run(workspace: &Workspace, args: &ExposeArgs) -> Result<String> {
     let program = super::program(workspace, args.program.as_deref())?;
     let (turns, seconds) = if args.quick { (2, 1) } else { (args.turns.max(1), args.seconds) };
+    if args.kernel_target {
+        let document = json!({
+            "bench": "expose", "quick": args.quick, "turns": turns, "seconds": seconds,
+            "kernel_target": kernel_target::measure(workspace, &program, turns, seconds)?,
+        });
+        return Ok(serde_json::to_string_pretty(&document)?);
+    }
     let dir = ScratchDir::make(None)?;
     let two_protocols = two_protocols(&program, &dir.0, turns, seconds)?;
     if args.protocols {

@@ -4,6 +4,7 @@
 mod engine;
 mod expose;
 mod figures;
+mod guest;
 mod ios;
 mod page;
 mod recipes;
@@ -38,7 +39,7 @@ enum Bench {
     Large(LengthArgs),
     /// Commands of each pattern: time to draw one.
     Load(LengthArgs),
-    /// An exposed drive beside the memory plugin of nbdkit; lateness of its answers on the real clock
+    /// An exposed drive beside the memory plugin of nbdkit and the kernel's NVMe target; lateness of its answers on the real clock
     Expose(expose::ExposeArgs),
     /// File systems and databases on exposed drives, and a power cut during each; needs root
     Recipes(recipes::RecipesArgs),

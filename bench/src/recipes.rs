@@ -8,6 +8,8 @@ mod disk;
 mod emulated;
 mod file_system;
 mod hot_cold;
+mod nearly_full;
+mod tree;
 mod work;
 
 use std::path::{Path, PathBuf};
@@ -28,15 +30,15 @@ const DRIVES: [&str; 2] =
     ["sim:sandisk-extreme-ii-480gb?scale=1/400", "sim:intel-ssd-730-480gb?scale=1/400"];
 /// Commands of the drive before its power goes, for each part of the work.
 const CUT_AFTER: u32 = 250;
-/// Programs beyond those of every check, with their Debian packages.
-const PROGRAMS: [(&str, &str); 7] = [
-    ("mkfs.xfs", "xfsprogs"),
-    ("mkfs.btrfs", "btrfs-progs"),
-    ("mkfs.f2fs", "f2fs-tools"),
-    ("sqlite3", "sqlite3"),
-    ("pgbench", "postgresql-15"),
-    ("db_bench", "rocksdb-tools"),
-    ("fio", "fio"),
+/// Programs beyond those of every check, with their Debian packages and words in the names of their recipes.
+const PROGRAMS: [(&str, &str, &[&str]); 7] = [
+    ("mkfs.xfs", "xfsprogs", &["xfs"]),
+    ("mkfs.btrfs", "btrfs-progs", &["btrfs"]),
+    ("mkfs.f2fs", "f2fs-tools", &["f2fs"]),
+    ("sqlite3", "sqlite3", &["sqlite"]),
+    ("pgbench", "postgresql-15", &["pgbench"]),
+    ("db_bench", "rocksdb-tools", &["rocksdb", hot_cold::NAME]),
+    ("fio", "fio", &["files", nearly_full::NAME]),
 ];
 
 /// Arguments of the bench.
@@ -48,41 +50,53 @@ pub(crate) struct RecipesArgs {
     /// Program to use instead of a release build
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Only recipes whose name contains this, such as xfs, f2fs, pgbench or hot-cold
+    /// Only recipes whose name contains this, such as xfs, f2fs, pgbench, hot-cold, nearly-full or tree
     #[arg(long, value_name = "PART")]
     only: Option<String>,
 }
 
 /// Runs all recipes and returns the JSON document.
 pub(crate) fn run(workspace: &Workspace, args: &RecipesArgs) -> Result<String> {
-    check_programs()?;
-    let program = super::program(workspace, args.program.as_deref())?;
-    let bench = Bench { workspace, program, size: if args.quick { 1 } else { 4 } };
+    let wanted = |name: &str| args.only.as_deref().is_none_or(|part| name.contains(part));
     let files = FileSystem::ALL.map(|file_system| (DRIVES[0], file_system, Work::Files));
     let databases = [Work::Sqlite, Work::Postgres, Work::RocksDb];
     let on_ext4 = |drive| databases.map(|work| (drive, FileSystem::Ext4, work));
-    let wanted = |name: &str| args.only.as_deref().is_none_or(|part| name.contains(part));
+    let all = files.into_iter().chain(DRIVES.into_iter().flat_map(on_ext4));
+    let named = all
+        .map(|it @ (_, file_system, work)| (format!("{}-{}", work.name(), file_system.name()), it));
+    let chosen: Vec<_> = named.filter(|(name, _)| wanted(name)).collect();
+    let others = [hot_cold::NAME, nearly_full::NAME, tree::NAME].into_iter();
+    let others = others.filter(|name| wanted(name));
+    check_programs(&chosen.iter().map(|(name, _)| &**name).chain(others).collect::<Vec<_>>())?;
+    let program = super::program(workspace, args.program.as_deref())?;
+    let bench = Bench { workspace, program, size: if args.quick { 1 } else { 4 } };
     let mut recipes = Vec::new();
-    for (drive, file_system, work) in files.into_iter().chain(DRIVES.into_iter().flat_map(on_ext4))
-    {
-        let name = format!("{}-{}", work.name(), file_system.name());
-        if wanted(&name) {
-            eprintln!("[bench] {name} on {drive}");
-            let recipe = bench.recipe(drive, file_system, work);
-            recipes.push(recipe.with_context(|| format!("{name} on {drive}"))?);
-        }
+    for (name, (drive, file_system, work)) in &chosen {
+        eprintln!("[bench] {name} on {drive}");
+        let recipe = bench.recipe(drive, *file_system, *work);
+        recipes.push(recipe.with_context(|| format!("{name} on {drive}"))?);
     }
     let hot_cold = if wanted(hot_cold::NAME) { hot_cold::run(&bench)? } else { Vec::new() };
-    ensure!(!recipes.is_empty() || !hot_cold.is_empty(), "--only {:?} names no recipe", args.only);
+    let nearly_full =
+        if wanted(nearly_full::NAME) { nearly_full::run(&bench)? } else { Vec::new() };
+    let tree = if wanted(tree::NAME) { tree::run(&bench)? } else { Vec::new() };
     let document = json!({
         "bench": "recipes", "quick": args.quick, "recipes": recipes, "hot_cold": hot_cold,
+        "nearly_full": nearly_full, "tree": tree,
     });
     Ok(serde_json::to_string_pretty(&document)?)
 }
 
-fn check_programs() -> Result<()> {
-    let missing = PROGRAMS.into_iter().filter(|(program, _)| proc::which(program).is_none());
-    let packages: Vec<_> = missing.map(|(_, package)| package).collect();
+/// Fails without a program that one of these recipes needs, before the first of them begins; also if there is no recipe.
+fn check_programs(recipes: &[&str]) -> Result<()> {
+    ensure!(!recipes.is_empty(), "--only names no recipe");
+    let is_needed = |words: &[&str]| {
+        recipes.iter().any(|recipe| words.iter().any(|word| recipe.contains(word)))
+    };
+    let missing = PROGRAMS
+        .into_iter()
+        .filter(|(program, _, words)| is_needed(words) && proc::which(program).is_none());
+    let packages: Vec<_> = missing.map(|(_, package, _)| package).collect();
     ensure!(packages.is_empty(), "programs are missing: apt-get install {}", packages.join(" "));
     Ok(())
 }

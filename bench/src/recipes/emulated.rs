@@ -2,11 +2,9 @@
 //! run there, and the kernel's own client of NBD stands between them.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::accounting::{check_life, settled};
@@ -14,15 +12,9 @@ use super::disk::FRESH;
 use super::file_system::FileSystem;
 use super::work::{UNCHECKED, files_prepared, files_written};
 use super::{Bench, Outcome, cut_row};
-use crate::scratch::ScratchDir;
-use xtask::guest::initramfs::{self, Content, Kernel};
-use xtask::guest::records::{DONE, Record, parse};
-use xtask::kernel;
-use xtask::log::Log;
-use xtask::proc;
+use crate::guest::{self, Machine};
+use xtask::guest::records::Record;
 
-/// Longest time of the machine, in seconds; an emulated processor is slow.
-const TIME_MAX_S: &str = "3600";
 /// The disk in the machine.
 const DISK: &str = "/dev/nbd0";
 /// The mounted file system in the machine.
@@ -30,21 +22,15 @@ const ROOT: &str = "/mnt";
 
 /// fio on files, as in the recipes of this machine.
 pub(super) fn files(bench: &Bench<'_>, drive: &str, file_system: FileSystem) -> Result<Outcome> {
-    kernel::unpack(bench.workspace, Log::stderr("bench"))?;
-    let scratch = ScratchDir::make(None)?;
-    let kernel = Kernel::find(bench.workspace.kernel_dir())?;
-    let (disk, script) = (Path::new(DISK), script(bench, drive, file_system));
+    let disk = Path::new(DISK);
     let (make, check) = (file_system.make(disk), file_system.check(disk));
-    let content = Content {
-        programs: &["busybox", "nbd-client", "fio", &make[0], &check[0]],
-        ssdlab: &bench.program,
+    let machine = Machine {
+        programs: &["nbd-client", "fio", &make[0], &check[0]],
         modules: &["nbd", file_system.name()],
-        scripts: &[("guest.sh", &script)],
+        ssdlab: &bench.program,
+        memory_mib: 2600,
     };
-    let archive = scratch.0.join("initramfs");
-    initramfs::pack(&kernel, &content, &scratch.0, &archive)?;
-    let records = boot(&kernel, &archive, &scratch.0)?;
-    outcome(&records)
+    outcome(&machine.run(bench.workspace, &script(bench, drive, file_system))?)
 }
 
 /// The commands in the machine.
@@ -58,7 +44,6 @@ fn script(bench: &Bench<'_>, drive: &str, file_system: FileSystem) -> String {
         "ssdlab sim expose '{drive}' --no-run --power-cuts --format json --nbd /tmp/nbd --control /tmp/control \\
     > /tmp/served 2> /tmp/said &
 server=$!
-must() {{ run \"$@\" || {{ echo '{DONE}'; poweroff -f; }}; }}
 order() {{ ssdlab sim control /tmp/control \"$@\" --format json; }}
 must server await /tmp/nbd $server /tmp/said
 must mark order mark {FRESH}
@@ -86,34 +71,9 @@ run cut-check {check}
     )
 }
 
-fn boot(kernel: &Kernel, archive: &Path, work: &Path) -> Result<BTreeMap<String, Record>> {
-    let (written, console) = (work.join("written"), work.join("console"));
-    let mut qemu = Command::new("timeout");
-    qemu.arg(TIME_MAX_S).arg(initramfs::program("qemu-system-x86_64")?);
-    qemu.args(["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"]);
-    qemu.args(["-m", "2600", "-M", "q35", "-nodefaults", "-display", "none", "-no-reboot"]);
-    qemu.args(["-append", "console=ttyS0 quiet panic=-1 mitigations=off"]);
-    qemu.arg("-kernel").arg(kernel.image()).arg("-initrd").arg(archive);
-    for log in [&console, &written] {
-        qemu.arg("-serial").arg(format!("file:{}", log.display()));
-    }
-    let ended = proc::capture(&mut qemu);
-    let read =
-        |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
-    let (written, console) = (read(&written), read(&console));
-    if let Err(error) = ended {
-        bail!("{error:#}:\n{console}\n{written}");
-    }
-    ensure!(written.contains(DONE), "the machine did not end its script:\n{console}\n{written}");
-    Ok(parse(&written))
-}
-
 fn outcome(records: &BTreeMap<String, Record>) -> Result<Outcome> {
     let record = |name: &str| records.get(name).with_context(|| format!("no record of {name}"));
-    let lost = records.iter().find(|(name, record)| record.code != 0 && !name.starts_with("cut"));
-    if let Some((name, Record { code, stdout, stderr })) = lost {
-        bail!("{name} in the emulated machine ended with {code}: {stdout}{stderr}");
-    }
+    guest::check(records, |name| !name.starts_with("cut"))?;
     let document = |name: &str| -> Result<Value> {
         let record = record(name)?;
         serde_json::from_str(&record.stdout).with_context(|| format!("{name}: {record:?}"))

@@ -257,11 +257,24 @@ impl Contents {
     /// # Errors
     /// That of the file.
     pub fn forget(&mut self, pages: Range<u64>) -> io::Result<()> {
+        let mut page = pages.start;
+        while page < pages.end {
+            let end = self.run_end(page, pages.end);
+            if self.has(page) {
+                self.empty(page..end)?;
+            }
+            page = end;
+        }
+        Ok(())
+    }
+
+    /// Empties pages that all hold data.
+    fn empty(&mut self, pages: Range<u64>) -> io::Result<()> {
         for page in pages.clone() {
             let (word, bit) = place(page);
-            self.count -= u64::from(self.pages[word] & bit != 0);
             self.pages[word] &= !bit;
         }
+        self.count -= pages.end - pages.start;
         let page_bytes = self.shape.page_bytes;
         let end = (pages.end * page_bytes).min(self.shape.capacity_bytes);
         self.store.punch(pages.start * page_bytes..end)
@@ -364,6 +377,8 @@ mod tests {
         let mut bytes = [1; 200];
         contents.read(4000, &mut bytes).expect("memory");
         assert_eq!((bytes[..96].to_vec(), bytes[96..].to_vec()), (vec![0; 96], vec![7; 104]));
+        contents.forget(0..256).expect("memory");
+        assert_eq!((contents.pages(), holes(&contents, 0..1 << 20)), (0, vec![(1 << 20, true)]));
     }
 
     #[test]

@@ -62,6 +62,7 @@ STEADY=$(disk NVME-STEADY)
 . /scenarios.sh
 . /nvme_server.sh
 . /nvme_tcp.sh
+. /nvme_review.sh
 . /nvme_zones.sh
 . /nvme_zones_lab.sh
 . /nvme_files.sh

@@ -47,11 +47,12 @@ const MODULES: [&str; 16] = [
     "ltc4151",
 ];
 
-const SCRIPTS: [(&str, &str); 8] = [
+const SCRIPTS: [(&str, &str); 9] = [
     ("guest.sh", include_str!("guest.sh")),
     ("scenarios.sh", include_str!("scenarios.sh")),
     ("nvme_server.sh", include_str!("nvme_server.sh")),
     ("nvme_tcp.sh", include_str!("nvme_tcp.sh")),
+    ("nvme_review.sh", include_str!("nvme_review.sh")),
     ("nvme_zones.sh", include_str!("nvme_zones.sh")),
     ("nvme_zones_lab.sh", include_str!("nvme_zones_lab.sh")),
     ("nvme_files.sh", include_str!("nvme_files.sh")),
