@@ -256,10 +256,21 @@ impl<T> Disk<T> {
             Action::Flush => return Ok(()),
             Action::Append | Action::Zone { .. } if self.drive.zones().is_none() => false,
             Action::Write | Action::Append => request.data.len() as u64 == request.bytes,
+            Action::Copy => self.drive.zones().is_none() && self.has_sources(request),
             _ => true,
         };
         let is_within = request.bytes > 0 && end <= self.shape().capacity_bytes;
         if is_sound && is_within { Ok(()) } else { Err(Fault::Invalid) }
+    }
+
+    /// Whether the sources of a copy lie within the disk, and are as long as its destination.
+    fn has_sources(&self, request: &Request) -> bool {
+        let capacity_bytes = self.shape().capacity_bytes;
+        let is_within =
+            |source: &Range<u64>| source.start < source.end && source.end <= capacity_bytes;
+        request.sources.iter().all(is_within)
+            && request.sources.iter().map(|source| source.end - source.start).sum::<u64>()
+                == request.bytes
     }
 
     /// Starts requests in their order, as long as there are tags and nobody changes their pages.
@@ -282,6 +293,12 @@ impl<T> Disk<T> {
     fn start(&mut self, mut job: Job<T>) {
         if let Err(fault) = self.faults.check(self.contents.shape(), &job.request) {
             return self.finish(job, Err(fault));
+        }
+        if job.request.action == Action::Copy {
+            match self.contents.gather(&job.request.sources) {
+                Ok(data) => job.request.data = data,
+                Err(_) => return self.finish(job, Err(Fault::Source)),
+            }
         }
         let is_filling = !matches!(job.request.action, Action::Trim | Action::Zone { .. });
         job.new_pages = if is_filling { self.contents.holes_among(job.pages.clone()) } else { 0 };
@@ -351,6 +368,9 @@ impl<T> Disk<T> {
         let status = if result.is_ok() { Status::Ok } else { Status::Failed { errno } };
         let end = Completion { tag: 0, status, submitted, done };
         self.accounting.ended(&as_command(&request, self.contents.shape()), &end);
+        if request.action == Action::Copy && result.is_ok() {
+            self.accounting.copied();
+        }
         self.finished.push(RequestResult { token, result, submitted, done });
     }
 
@@ -359,7 +379,7 @@ impl<T> Disk<T> {
         match request.action {
             Action::Read => return self.read(range),
             Action::Fetch | Action::Flush => {}
-            Action::Write | Action::Append => {
+            Action::Write | Action::Copy | Action::Append => {
                 self.contents.write(request.offset, &request.data)?;
             }
             Action::Zone { action, .. } => self.empty_zones(request, action)?,
@@ -500,7 +520,7 @@ impl<T> Disk<T> {
 fn as_command(request: &Request, shape: &Shape) -> Op {
     let kind = match request.action {
         Action::Read | Action::Fetch => OpKind::Read,
-        Action::Write | Action::Append => OpKind::Write,
+        Action::Write | Action::Copy | Action::Append => OpKind::Write,
         Action::Flush => OpKind::Flush,
         Action::Trim | Action::Zone { .. } => OpKind::Deallocate,
         Action::Zero { keeps_pages: false } if shape.deallocates => OpKind::Deallocate,

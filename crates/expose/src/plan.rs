@@ -48,9 +48,11 @@ impl Request {
     /// The pages whose map or content it changes.
     pub fn pages_changed(&self, shape: &Shape) -> Range<u64> {
         match self.action {
-            Action::Write | Action::Append | Action::Zero { .. } | Action::Zone { .. } => {
-                shape.pages_touched(&self.range())
-            }
+            Action::Write
+            | Action::Copy
+            | Action::Append
+            | Action::Zero { .. }
+            | Action::Zone { .. } => shape.pages_touched(&self.range()),
             Action::Trim => shape.pages_within(&self.range()),
             Action::Read | Action::Fetch | Action::Flush => 0..0,
         }
@@ -65,6 +67,10 @@ pub fn commands(request: &Request, shape: &Shape) -> Vec<Op> {
     match request.action {
         Action::Read | Action::Fetch => plan.add(OpKind::Read, plan.blocks(&range)),
         Action::Write | Action::Append => plan.write(&range),
+        Action::Copy => {
+            request.sources.iter().for_each(|source| plan.add(OpKind::Read, plan.blocks(source)));
+            plan.write(&range);
+        }
         Action::Flush => plan.add(OpKind::Flush, 0..0),
         Action::Trim => plan.trim(&range),
         Action::Zero { keeps_pages: false } if shape.deallocates => plan.zero(&range),

@@ -76,6 +76,8 @@ pub struct IdentifyController {
     pub namespaces: u32,
     /// Optional commands of the NVM command set (ONCS).
     pub nvm_commands: u16,
+    /// Formats of the sources of Copy (OCFS), a bit each.
+    pub copy_formats: u16,
     /// Name of the subsystem.
     pub subsystem: String,
     /// Bytes of a command with the data in its capsule, in units of 16.
@@ -132,6 +134,7 @@ impl IdentifyController {
             commands_max: u16_at(bytes, 514),
             namespaces: u32_at(bytes, 516),
             nvm_commands: u16_at(bytes, 520),
+            copy_formats: u16_at(bytes, 534),
             subsystem: text(&array::<256>(bytes, 768)),
             capsule_16_bytes: u32_at(bytes, 1792),
             placement: u32_at(bytes, 96) & PLACEMENT != 0,
@@ -188,6 +191,7 @@ impl IdentifyController {
         put(&mut bytes, 524, [bits(&erasure) as u8]);
         // A flush may name all namespaces.
         put(&mut bytes, 525, [u8::from(self.volatile_write_cache) | 0b11 << 1]);
+        put(&mut bytes, 534, self.copy_formats.to_le_bytes());
         // Descriptors of data, and offsets into the capsule.
         put(&mut bytes, 536, (1_u32 | 1 << 20).to_le_bytes());
         put_text(&mut bytes, 768..1024, &self.subsystem, 0);
@@ -248,6 +252,17 @@ pub struct LbaFormat {
     pub metadata_bytes: u16,
 }
 
+/// Largest Copy of a namespace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyLimits {
+    /// Blocks of a source (MSSRL).
+    pub source_blocks: u16,
+    /// Blocks of a command (MCL).
+    pub blocks: u32,
+    /// Sources of a command, counted from 0 (MSRC).
+    pub sources: u8,
+}
+
 /// Answer to Identify Namespace, as far as ssdlab uses it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdentifyNamespace {
@@ -267,6 +282,8 @@ pub struct IdentifyNamespace {
     pub deallocates_to_zeros: bool,
     /// Blocks of the unit in which writes and deallocations are efficient; 0 if not reported.
     pub unit_blocks: u16,
+    /// Largest Copy; 0 without the command.
+    pub copy: CopyLimits,
     /// The endurance group; 0 if not reported.
     pub endurance_group: u16,
     /// Globally unique number; 0 if not reported.
@@ -298,6 +315,11 @@ impl IdentifyNamespace {
             thin: features & 1 != 0,
             deallocates_to_zeros: u8_at(bytes, 33) & 0b111 == 1,
             unit_blocks: if has_unit { u16_at(bytes, 64).wrapping_add(1) } else { 0 },
+            copy: CopyLimits {
+                source_blocks: u16_at(bytes, 74),
+                blocks: u32_at(bytes, 76),
+                sources: u8_at(bytes, 80),
+            },
             endurance_group: u16_at(bytes, 102),
             guid: u128::from_be_bytes(array(bytes, 104)),
         }
@@ -326,6 +348,9 @@ impl IdentifyNamespace {
             // Write granularity and alignment, deallocate granularity and alignment, optimal write size.
             [64, 66, 68, 70, 72].into_iter().for_each(|at| put(&mut bytes, at, unit));
         }
+        put(&mut bytes, 74, self.copy.source_blocks.to_le_bytes());
+        put(&mut bytes, 76, self.copy.blocks.to_le_bytes());
+        put(&mut bytes, 80, [self.copy.sources]);
         put(&mut bytes, 102, self.endurance_group.to_le_bytes());
         put(&mut bytes, 104, self.guid.to_be_bytes());
         for (index, format) in self.lba_formats.iter().take(64).enumerate() {
@@ -467,7 +492,7 @@ mod tests {
             (flags, power_states) in (any::<[bool; 10]>(), power_states()),
             texts in ["[a-z0-9]{0,20}", "[a-z0-9]{0,40}", "[a-z0-9]{0,8}", "[a-z0-9:.]{0,223}"],
             (events, namespaces, capsule_16_bytes) in any::<(u32, u32, u32)>(),
-            [warning, critical, controller_id, keep_alive, commands, nvm_commands] in any::<[u16; 6]>(),
+            [warning, critical, controller_id, keep_alive, commands, nvm_commands, copy_formats] in any::<[u16; 7]>(),
             (total_nvm_bytes, version, bytes) in any::<(u128, (u16, u8, u8), [u8; 4])>(),
         ) {
             let [serial, model, firmware, subsystem] = texts;
@@ -475,7 +500,7 @@ mod tests {
             let controller = IdentifyController {
                 serial, model, firmware, version, total_nvm_bytes, format, format_hits_all, erase_hits_all, crypto_erase,
                 sanitize_crypto, sanitize_block, power_states, discovery, events, namespaces, subsystem, capsule_16_bytes,
-                controller_id, nvm_commands, placement,
+                controller_id, nvm_commands, copy_formats, placement,
                 warning_temperature_k: warning,
                 critical_temperature_k: critical,
                 volatile_write_cache: cache,
@@ -495,11 +520,13 @@ mod tests {
             (lba_format, protection, unit_blocks, endurance_group) in (0_u8..64, 0_u8..8, any::<u16>(), any::<u16>()),
             [extended_metadata, protection_first, thin, deallocates_to_zeros] in any::<[bool; 4]>(),
             lba_formats in prop::collection::vec((9..32_u32, any::<u16>()), 1..65),
+            (source_blocks, blocks, sources) in any::<(u16, u32, u8)>(),
         ) {
             let lba_formats = lba_formats.into_iter().map(|(shift, metadata_bytes)| LbaFormat { block_bytes: Some(1 << shift), metadata_bytes }).collect();
             let format = NamespaceFormat { lba_format, extended_metadata, protection, protection_first };
+            let copy = CopyLimits { source_blocks, blocks, sources };
             let namespace = IdentifyNamespace {
-                size_blocks, capacity_blocks, used_blocks, format, lba_formats, thin, deallocates_to_zeros, unit_blocks, guid, endurance_group,
+                size_blocks, capacity_blocks, used_blocks, format, lba_formats, thin, deallocates_to_zeros, unit_blocks, guid, endurance_group, copy,
             };
             prop_assert_eq!(IdentifyNamespace::decode(&namespace.encode()), namespace);
         }

@@ -53,6 +53,8 @@ impl CommandStatus {
     pub const CONNECT_PARAMETERS: Self = Self::final_of(0x0182);
     /// This host may not connect.
     pub const CONNECT_HOST: Self = Self::final_of(0x0184);
+    /// The command has more ranges, or more blocks, than the namespace permits.
+    pub const SIZE_LIMIT: Self = Self::final_of(0x0183);
     /// The blocks lie in two zones, or beyond the capacity of one.
     pub const ZONE_BOUNDARY: Self = Self::final_of(0x01b8);
     /// The zone is full.

@@ -48,7 +48,8 @@ impl Faults {
     /// Checks a request before it is carried out.
     ///
     /// # Errors
-    /// [`Fault::ReadOnly`], and [`Fault::Io`] for a read of an unreadable block, also of one that is written in part.
+    /// [`Fault::ReadOnly`], [`Fault::Source`], and [`Fault::Io`] for a read of an unreadable block, also of one that is
+    /// written in part.
     pub fn check(&self, shape: &Shape, request: &Request) -> Result<(), Fault> {
         let range = request.range();
         match request.action {
@@ -56,11 +57,18 @@ impl Faults {
             Action::Read | Action::Fetch => {}
             _ if self.is_read_only => return Err(Fault::ReadOnly),
             Action::Trim | Action::Zone { .. } => return Ok(()),
-            Action::Write | Action::Append | Action::Zero { .. } => {
+            Action::Write | Action::Copy | Action::Append | Action::Zero { .. } => {
                 let whole = blocks_within(shape, &range);
                 let touched = blocks_touched(shape, &range);
                 let partial = (touched.start..whole.start).chain(whole.end..touched.end);
-                return if self.is_any_bad(partial) { Err(Fault::Io) } else { Ok(()) };
+                let mut sources = request.sources.iter().map(|range| blocks_touched(shape, range));
+                return if sources.any(|blocks| self.bad_blocks.range(blocks).next().is_some()) {
+                    Err(Fault::Source)
+                } else if self.is_any_bad(partial) {
+                    Err(Fault::Io)
+                } else {
+                    Ok(())
+                };
             }
         }
         let touched = blocks_touched(shape, &range);
@@ -109,6 +117,9 @@ mod tests {
         assert_eq!(check(&faults, Action::Read, 0..513), Err(Fault::Io));
         assert_eq!(check(&faults, Action::Write, 600..1024), Err(Fault::Io), "it is read before");
         assert_eq!(check(&faults, Action::Write, 512..1024), Ok(()));
+        let copy = |sources| Request { sources, ..Request::new(Action::Copy, 4096, 512) };
+        assert_eq!(faults.check(&SHAPE, &copy(vec![0..256, 600..856])), Err(Fault::Source));
+        assert_eq!(faults.check(&SHAPE, &copy(vec![0..256, 1024..1280])), Ok(()));
         faults.replaced(&SHAPE, &(512..1024));
         assert_eq!(check(&faults, Action::Read, 0..4096), Ok(()));
         assert!(!faults.spoil(&SHAPE, &(0..u64::MAX - 511)), "it is too much");

@@ -23,8 +23,8 @@ use super::{erasure, features, placement, zones};
 
 /// Unit of the keep-alive time: a second.
 const KEEP_ALIVE_100MS: u16 = 10;
-/// Compare, Write Uncorrectable, Dataset Management, Write Zeroes, Verify.
-const NVM_COMMANDS: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7;
+/// Compare, Write Uncorrectable, Dataset Management, Write Zeroes, Verify, Copy.
+const NVM_COMMANDS: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8;
 /// The same on a drive with zones: Compare, Write Zeroes, Verify.
 const ZONED_COMMANDS: u16 = 1 | 1 << 3 | 1 << 7;
 
@@ -179,6 +179,7 @@ impl AdminQueue<'_> {
             namespaces: NAMESPACE,
             placement: subsystem.placement().is_some(),
             nvm_commands: if subsystem.zones().is_some() { ZONED_COMMANDS } else { NVM_COMMANDS },
+            copy_formats: u16::from(subsystem.zones().is_none()),
             ..common
         }
     }

@@ -127,6 +127,7 @@ fn effects(subsystem: &Subsystem) -> Vec<u8> {
         (nvm::WRITE_ZEROES, SUPPORTED | DATA),
         (nvm::DATASET_MANAGEMENT, SUPPORTED | DATA),
         (nvm::VERIFY, SUPPORTED),
+        (nvm::COPY, SUPPORTED | DATA),
         (opcode::APPEND, SUPPORTED | DATA),
         (opcode::MANAGEMENT_SEND, SUPPORTED | DATA),
         (opcode::MANAGEMENT_RECEIVE, SUPPORTED),

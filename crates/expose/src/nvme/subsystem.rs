@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use base::Fnv;
 use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
 use nvme::fdp;
-use nvme::identify::{IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
+use nvme::identify::{CopyLimits, IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
 use nvme::log::{SanitizeLog, SanitizeState};
 use nvme::status::CommandStatus;
 use nvme::zns;
@@ -31,6 +31,10 @@ pub const CAPSULE_DATA_BYTES: usize = 8192;
 pub const TRANSFER_PAGES_LOG2: u8 = 8;
 /// The same in bytes.
 pub const TRANSFER_BYTES_MAX: u64 = 4096 << TRANSFER_PAGES_LOG2;
+/// Most bytes of a Copy.
+const COPY_BYTES_MAX: u64 = 4 * TRANSFER_BYTES_MAX;
+/// Most sources of a Copy: together they fill a page of the host.
+const COPY_SOURCES_MAX: u8 = 128;
 /// Most controllers at a time.
 const CONTROLLERS_MAX: usize = 64;
 /// Number of the NVM command set (CSI).
@@ -201,6 +205,19 @@ impl Subsystem {
         if self.zones.is_some() { &BLOCK_BYTES[1..] } else { &BLOCK_BYTES }
     }
 
+    /// Its largest Copy; 0 for a drive with zones, which has no such command.
+    pub fn copy_limits(&self) -> CopyLimits {
+        if self.zones.is_some() {
+            return CopyLimits::default();
+        }
+        let blocks = |bytes: u64| bytes / u64::from(self.block_bytes());
+        CopyLimits {
+            source_blocks: blocks(TRANSFER_BYTES_MAX) as u16,
+            blocks: blocks(COPY_BYTES_MAX) as u32,
+            sources: COPY_SOURCES_MAX - 1,
+        }
+    }
+
     /// Its namespace.
     pub fn namespace(&self) -> IdentifyNamespace {
         let (shape, used_pages) = (&self.shape, self.shared.with(|disk| disk.contents().pages()));
@@ -223,6 +240,7 @@ impl Subsystem {
             thin: self.zones.is_none(),
             deallocates_to_zeros: shape.deallocates,
             unit_blocks: (shape.page_bytes / block_bytes).max(1) as u16,
+            copy: self.copy_limits(),
             endurance_group: self.placement.map_or(0, |_| fdp::ENDURANCE_GROUP),
             guid: self.names.guid,
         }

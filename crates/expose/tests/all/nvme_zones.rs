@@ -92,6 +92,7 @@ fn the_namespace_is_one_of_zones() {
         let effects = host.log(page::EFFECTS, 4096).expect("a log");
         let is_supported = |opcode: u8| effects[1024 + 4 * usize::from(opcode)] & 1 == 1;
         assert!(is_supported(opcode::APPEND) && !is_supported(nvm::DATASET_MANAGEMENT));
+        assert!(!is_supported(nvm::COPY) && namespace.copy.blocks == 0);
     });
 }
 
