@@ -300,7 +300,8 @@ impl<T> Disk<T> {
                 Err(_) => return self.finish(job, Err(Fault::Source)),
             }
         }
-        let is_filling = !matches!(job.request.action, Action::Trim | Action::Zone { .. });
+        let is_filling =
+            !matches!(job.request.action, Action::Trim | Action::Overwrite | Action::Zone { .. });
         job.new_pages = if is_filling { self.contents.holes_among(job.pages.clone()) } else { 0 };
         if !self.contents.has_room(self.reserved_pages + job.new_pages) {
             return self.finish(job, Err(Fault::NoSpace));
@@ -367,7 +368,9 @@ impl<T> Disk<T> {
         let errno = ERRNO_IO;
         let status = if result.is_ok() { Status::Ok } else { Status::Failed { errno } };
         let end = Completion { tag: 0, status, submitted, done };
-        self.accounting.ended(&as_command(&request, self.contents.shape()), &end);
+        if !request.action.is_own() {
+            self.accounting.ended(&as_command(&request, self.contents.shape()), &end);
+        }
         if request.action == Action::Copy && result.is_ok() {
             self.accounting.copied();
         }
@@ -378,15 +381,19 @@ impl<T> Disk<T> {
         let range = request.range();
         match request.action {
             Action::Read => return self.read(range),
-            Action::Fetch | Action::Flush => {}
+            Action::Fetch | Action::Scan | Action::Flush => {}
             Action::Write | Action::Copy | Action::Append => {
                 self.contents.write(request.offset, &request.data)?;
             }
             Action::Zone { action, .. } => self.empty_zones(request, action)?,
-            Action::Trim => self.forget(&range)?,
+            Action::Trim | Action::Overwrite => self.forget(&range)?,
             Action::Zero { keeps_pages } => self.zero(range.clone(), keeps_pages)?,
         }
-        if !matches!(request.action, Action::Fetch | Action::Flush | Action::Zone { .. }) {
+        let keeps_data = matches!(
+            request.action,
+            Action::Fetch | Action::Scan | Action::Flush | Action::Zone { .. }
+        );
+        if !keeps_data {
             self.faults.replaced(self.contents.shape(), &range);
         }
         Ok(if request.action == Action::Append {
@@ -519,8 +526,8 @@ impl<T> Disk<T> {
 /// A request as one command, for the account.
 fn as_command(request: &Request, shape: &Shape) -> Op {
     let kind = match request.action {
-        Action::Read | Action::Fetch => OpKind::Read,
-        Action::Write | Action::Copy | Action::Append => OpKind::Write,
+        Action::Read | Action::Fetch | Action::Scan => OpKind::Read,
+        Action::Write | Action::Copy | Action::Overwrite | Action::Append => OpKind::Write,
         Action::Flush => OpKind::Flush,
         Action::Trim | Action::Zone { .. } => OpKind::Deallocate,
         Action::Zero { keeps_pages: false } if shape.deallocates => OpKind::Deallocate,

@@ -21,6 +21,7 @@ pub mod logs;
 mod placement;
 pub mod placement_events;
 pub mod queue;
+pub mod self_test;
 pub mod subsystem;
 mod zones;
 

@@ -53,8 +53,8 @@ impl Request {
             | Action::Append
             | Action::Zero { .. }
             | Action::Zone { .. } => shape.pages_touched(&self.range()),
-            Action::Trim => shape.pages_within(&self.range()),
-            Action::Read | Action::Fetch | Action::Flush => 0..0,
+            Action::Trim | Action::Overwrite => shape.pages_within(&self.range()),
+            Action::Read | Action::Fetch | Action::Scan | Action::Flush => 0..0,
         }
     }
 }
@@ -65,8 +65,10 @@ pub fn commands(request: &Request, shape: &Shape) -> Vec<Op> {
     let mut plan = Plan { shape, fua, placement, commands: Vec::with_capacity(1) };
     let range = request.range();
     match request.action {
-        Action::Read | Action::Fetch => plan.add(OpKind::Read, plan.blocks(&range)),
-        Action::Write | Action::Append => plan.write(&range),
+        Action::Read | Action::Fetch | Action::Scan => {
+            plan.add(OpKind::Read, plan.blocks(&range));
+        }
+        Action::Write | Action::Overwrite | Action::Append => plan.write(&range),
         Action::Copy => {
             request.sources.iter().for_each(|source| plan.add(OpKind::Read, plan.blocks(source)));
             plan.write(&range);

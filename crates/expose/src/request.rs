@@ -12,6 +12,10 @@ pub enum Action {
     Read,
     /// Read the bytes within the drive, and return none.
     Fetch,
+    /// Read the bytes for the drive itself, which tests them: nobody has asked for them.
+    Scan,
+    /// Write the whole pages among the bytes for the drive itself, which then forgets them.
+    Overwrite,
     /// Replace the bytes by those of the request.
     Write,
     /// Replace the bytes by those of the sources, as they are when the request starts.
@@ -53,6 +57,13 @@ pub struct Request {
     pub data: Vec<u8>,
     /// The bytes that a copy reads, in their order, together as many as `bytes`; empty for other requests.
     pub sources: Vec<Range<u64>>,
+}
+
+impl Action {
+    /// Whether it is work of the drive for itself, which counts for no host.
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Scan | Self::Overwrite)
+    }
 }
 
 impl Request {

@@ -46,6 +46,10 @@ pub struct IdentifyController {
     pub sanitize_crypto: bool,
     /// Whether Sanitize can erase all blocks.
     pub sanitize_block: bool,
+    /// Whether Sanitize can write a pattern over all blocks.
+    pub sanitize_overwrite: bool,
+    /// Nominal time of an extended self-test, in minutes; 0 without self-tests.
+    pub extended_self_test_min: u16,
     /// Composite temperature from which performance may suffer, in kelvin; 0 if not reported.
     pub warning_temperature_k: u16,
     /// Whether the controller has a volatile write cache.
@@ -119,6 +123,8 @@ impl IdentifyController {
             crypto_erase: attributes & 1 << 2 != 0,
             sanitize_crypto: sanitize & 1 != 0,
             sanitize_block: sanitize & 1 << 1 != 0,
+            sanitize_overwrite: sanitize & 1 << 2 != 0,
+            extended_self_test_min: if commands & 1 << 4 == 0 { 0 } else { u16_at(bytes, 316) },
             warning_temperature_k: u16_at(bytes, 266),
             volatile_write_cache: u8_at(bytes, 525) & 1 != 0,
             autonomous_power: u8_at(bytes, 265) & 1 != 0,
@@ -161,7 +167,8 @@ impl IdentifyController {
         let attributes = if self.placement { 1 | ENDURANCE_GROUPS | PLACEMENT } else { 1 };
         put(&mut bytes, 96, attributes.to_le_bytes());
         put(&mut bytes, 111, [if self.discovery { DISCOVERY } else { IO_CONTROLLER }]);
-        let commands = bits(&[(1, self.format), (5, self.placement)]) as u16;
+        let has_self_test = self.extended_self_test_min > 0;
+        let commands = bits(&[(1, self.format), (4, has_self_test), (5, self.placement)]) as u16;
         put(&mut bytes, 256, commands.to_le_bytes());
         put(&mut bytes, 258, self.outstanding_max);
         // One slot of firmware, which is read only.
@@ -174,11 +181,21 @@ impl IdentifyController {
         put(&mut bytes, 266, self.warning_temperature_k.to_le_bytes());
         put(&mut bytes, 268, self.critical_temperature_k.to_le_bytes());
         put(&mut bytes, 280, self.total_nvm_bytes.to_le_bytes());
+        put(&mut bytes, 316, self.extended_self_test_min.to_le_bytes());
+        // One self-test at a time in the subsystem.
+        put(&mut bytes, 318, [u8::from(has_self_test)]);
         put(&mut bytes, 320, self.keep_alive_100ms.to_le_bytes());
         put(
             &mut bytes,
             328,
-            bits(&[(0, self.sanitize_crypto), (1, self.sanitize_block)]).to_le_bytes(),
+            bits(&[
+                (0, self.sanitize_crypto),
+                (1, self.sanitize_block),
+                (2, self.sanitize_overwrite),
+                // A sanitize always deallocates.
+                (29, self.sanitize_crypto || self.sanitize_block || self.sanitize_overwrite),
+            ])
+            .to_le_bytes(),
         );
         // The last endurance group.
         put(&mut bytes, 340, u16::from(self.placement).to_le_bytes());
@@ -489,18 +506,18 @@ mod tests {
     proptest! {
         #[test]
         fn a_controller_survives_the_wire(
-            (flags, power_states) in (any::<[bool; 10]>(), power_states()),
+            (flags, power_states) in (any::<[bool; 11]>(), power_states()),
             texts in ["[a-z0-9]{0,20}", "[a-z0-9]{0,40}", "[a-z0-9]{0,8}", "[a-z0-9:.]{0,223}"],
             (events, namespaces, capsule_16_bytes) in any::<(u32, u32, u32)>(),
-            [warning, critical, controller_id, keep_alive, commands, nvm_commands, copy_formats] in any::<[u16; 7]>(),
+            [warning, critical, controller_id, keep_alive, commands, nvm_commands, copy_formats, extended_self_test_min] in any::<[u16; 8]>(),
             (total_nvm_bytes, version, bytes) in any::<(u128, (u16, u8, u8), [u8; 4])>(),
         ) {
             let [serial, model, firmware, subsystem] = texts;
-            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, cache, apst, discovery, placement] = flags;
+            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, sanitize_overwrite, cache, apst, discovery, placement] = flags;
             let controller = IdentifyController {
                 serial, model, firmware, version, total_nvm_bytes, format, format_hits_all, erase_hits_all, crypto_erase,
                 sanitize_crypto, sanitize_block, power_states, discovery, events, namespaces, subsystem, capsule_16_bytes,
-                controller_id, nvm_commands, copy_formats, placement,
+                controller_id, nvm_commands, copy_formats, placement, extended_self_test_min, sanitize_overwrite,
                 warning_temperature_k: warning,
                 critical_temperature_k: critical,
                 volatile_write_cache: cache,

@@ -187,7 +187,7 @@ impl<T> Disk<T> {
         job: &Job<T>,
         is_mapped: bool,
     ) -> io::Result<()> {
-        if !is_mapped {
+        if !is_mapped || job.request.action == Action::Overwrite {
             return self.contents.forget(page..page + 1);
         }
         let page_bytes = self.contents.shape().page_bytes;

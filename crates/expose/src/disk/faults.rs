@@ -40,6 +40,12 @@ impl Faults {
         is_possible
     }
 
+    /// The begin of the first unreadable block among the bytes, or `None` if all are readable.
+    pub fn first_bad(&self, shape: &Shape, bytes: &Range<u64>) -> Option<u64> {
+        let blocks = blocks_touched(shape, bytes);
+        self.bad_blocks.range(blocks).next().map(|block| block * shape.block_bytes)
+    }
+
     /// Makes every block readable.
     pub fn heal(&mut self) {
         self.bad_blocks.clear();
@@ -54,9 +60,9 @@ impl Faults {
         let range = request.range();
         match request.action {
             Action::Flush => return Ok(()),
-            Action::Read | Action::Fetch => {}
+            Action::Read | Action::Fetch | Action::Scan => {}
             _ if self.is_read_only => return Err(Fault::ReadOnly),
-            Action::Trim | Action::Zone { .. } => return Ok(()),
+            Action::Trim | Action::Overwrite | Action::Zone { .. } => return Ok(()),
             Action::Write | Action::Copy | Action::Append | Action::Zero { .. } => {
                 let whole = blocks_within(shape, &range);
                 let touched = blocks_touched(shape, &range);

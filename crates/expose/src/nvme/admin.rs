@@ -19,7 +19,7 @@ use super::subsystem::{
     CAPSULE_DATA_BYTES, NAMESPACE, NVM_COMMAND_SET, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
     TRANSFER_PAGES_LOG2, VERSION,
 };
-use super::{erasure, features, placement, zones};
+use super::{erasure, features, placement, self_test, zones};
 
 /// Unit of the keep-alive time: a second.
 const KEEP_ALIVE_100MS: u16 = 10;
@@ -67,6 +67,9 @@ impl AdminQueue<'_> {
                 placement::directives(self.subsystem, command)
             }
             admin::FORMAT if !is_discovery => return self.format(command),
+            admin::SELF_TEST if !is_discovery => {
+                self_test::command(self.subsystem, self.controller.id, command)
+            }
             admin::SANITIZE if !is_discovery => erasure::sanitize(self.subsystem, command),
             _ => Err(CommandStatus::INVALID_OPCODE),
         })
@@ -172,6 +175,8 @@ impl AdminQueue<'_> {
             crypto_erase: can_erase,
             sanitize_block: can_erase,
             sanitize_crypto: can_erase,
+            sanitize_overwrite: can_erase && subsystem.zones().is_none(),
+            extended_self_test_min: subsystem.reading_min(),
             warning_temperature_k: warning,
             critical_temperature_k: critical,
             volatile_write_cache: true,

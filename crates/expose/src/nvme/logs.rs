@@ -17,13 +17,14 @@ use super::{placement, zones};
 use crate::shared::locked;
 
 /// Pages of an I/O controller.
-const PAGES: [u8; 8] = [
+const PAGES: [u8; 9] = [
     page::SUPPORTED,
     page::ERROR,
     page::SMART,
     page::FIRMWARE,
     page::CHANGED_NAMESPACES,
     page::EFFECTS,
+    page::SELF_TEST,
     page::SANITIZE,
     page::OCP,
 ];
@@ -51,6 +52,7 @@ pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<
             namespace_list_of(if has_changed { &[NAMESPACE] } else { &[] })
         }
         page::EFFECTS => effects(subsystem),
+        page::SELF_TEST => locked(&subsystem.self_tests).log().encode().to_vec(),
         page::SANITIZE => subsystem.sanitize_log().encode().to_vec(),
         page::OCP => ocp(subsystem),
         _ => return None,
@@ -95,6 +97,11 @@ pub fn smart(subsystem: &Subsystem, controller: &Controller) -> SmartLog {
     }
 }
 
+/// Hours on the drive's clock.
+pub(super) fn power_on_hours(subsystem: &Subsystem) -> u64 {
+    subsystem.shared.with(|disk| disk.totals().now.0) / HOUR_NS
+}
+
 /// Physical media units written: the pages that the drive has programmed.
 fn ocp(subsystem: &Subsystem) -> Vec<u8> {
     let (totals, superblocks) =
@@ -112,6 +119,7 @@ fn effects(subsystem: &Subsystem) -> Vec<u8> {
         admin::SET_FEATURES,
         admin::GET_FEATURES,
         admin::ASYNC_EVENT,
+        admin::SELF_TEST,
         admin::KEEP_ALIVE,
     ];
     let erasing = [

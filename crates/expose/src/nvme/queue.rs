@@ -415,7 +415,7 @@ impl<'a> Queue<'a> {
                     commands::get_property(controller, command)
                 }
                 fabrics::kind::PROPERTY_SET if is_admin => {
-                    commands::set_property(controller, command)
+                    commands::set_property(self.subsystem, controller, command)
                 }
                 fabrics::kind::DISCONNECT if !is_admin => Ok(CommandReply::default()),
                 fabrics::kind::CONNECT => Err(CommandStatus::SEQUENCE),

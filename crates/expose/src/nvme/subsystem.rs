@@ -1,6 +1,7 @@
 //! The drive that hosts see: its names, its namespace, its controllers.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use base::Fnv;
@@ -8,6 +9,7 @@ use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
 use nvme::fdp;
 use nvme::identify::{CopyLimits, IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
 use nvme::log::{SanitizeLog, SanitizeState};
+use nvme::self_test::outcome;
 use nvme::status::CommandStatus;
 use nvme::zns;
 use sim::ftl::placement::Placement;
@@ -16,6 +18,7 @@ use sim::mechanism::zones::ZonesPlan;
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
 use super::placement_events::PlacementEvents;
+use super::self_test::{self, Scope, SelfTests};
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
 
@@ -35,6 +38,8 @@ pub const TRANSFER_BYTES_MAX: u64 = 4096 << TRANSFER_PAGES_LOG2;
 const COPY_BYTES_MAX: u64 = 4 * TRANSFER_BYTES_MAX;
 /// Most sources of a Copy: together they fill a page of the host.
 const COPY_SOURCES_MAX: u8 = 128;
+/// Most parts of a drive without zones.
+const PARTS_MAX: u64 = 100;
 /// Most controllers at a time.
 const CONTROLLERS_MAX: usize = 64;
 /// Number of the NVM command set (CSI).
@@ -116,6 +121,8 @@ pub struct Subsystem {
     controllers: Mutex<BTreeMap<u16, Arc<Controller>>>,
     block_bytes: Mutex<u32>,
     sanitize: Mutex<SanitizeLog>,
+    /// Self-tests.
+    pub(super) self_tests: Mutex<SelfTests>,
 }
 
 impl Subsystem {
@@ -131,7 +138,7 @@ impl Subsystem {
             (*disk.shape(), (options.zones, options.placement))
         });
         let (errors, controllers) = Default::default();
-        let sanitize = Mutex::new(SanitizeLog { progress: u16::MAX, state: SanitizeState::Never });
+        let sanitize = Mutex::new(SanitizeLog::NEVER);
         let block_bytes = Mutex::new(shape.block_bytes as u32);
         Self {
             shared,
@@ -146,6 +153,7 @@ impl Subsystem {
             controllers,
             block_bytes,
             sanitize,
+            self_tests: Mutex::default(),
         }
     }
 
@@ -164,6 +172,35 @@ impl Subsystem {
         }
     }
 
+    /// Its zones, as far as they can be written, or a drive without zones in at most a hundred parts of whole pages.
+    pub(super) fn parts(&self) -> Vec<Range<u64>> {
+        let Shape { capacity_bytes, page_bytes, .. } = self.shape;
+        if let Some(ZonesPlan { zones, size_pages, capacity_pages, .. }) = self.zones {
+            let first = |zone: u32| u64::from(zone) * size_pages * page_bytes;
+            return (0..zones)
+                .map(|zone| first(zone)..first(zone) + capacity_pages * page_bytes)
+                .collect();
+        }
+        let part_bytes = capacity_bytes.div_ceil(PARTS_MAX).next_multiple_of(page_bytes);
+        (0..capacity_bytes)
+            .step_by(part_bytes as usize)
+            .map(|start| start..(start + part_bytes).min(capacity_bytes))
+            .collect()
+    }
+
+    /// Time to read the whole drive at the rate of its link, in minutes begun.
+    pub fn reading_min(&self) -> u16 {
+        let link_bytes_per_s =
+            self.shared.with(|disk| disk.drive().config().interface.link_bytes_per_s);
+        let minutes = self.shape.capacity_bytes.div_ceil(link_bytes_per_s.saturating_mul(60));
+        minutes.clamp(1, u16::MAX.into()) as u16
+    }
+
+    /// A controller is reset, or gone.
+    pub(super) fn reset(&self, controller_id: u16) {
+        self_test::abort(self, outcome::RESET, Scope::Controller(controller_id));
+    }
+
     /// State of the last sanitize.
     pub fn sanitize_log(&self) -> SanitizeLog {
         *locked(&self.sanitize)
@@ -171,8 +208,17 @@ impl Subsystem {
 
     /// Begins a sanitize, or ends it.
     pub fn set_sanitize_state(&self, state: SanitizeState) {
-        let progress = if state == SanitizeState::InProgress { 0 } else { u16::MAX };
-        *locked(&self.sanitize) = SanitizeLog { progress, state };
+        let mut log = locked(&self.sanitize);
+        (log.state, log.progress) = (state, u16::MAX);
+        if state == SanitizeState::InProgress {
+            (log.progress, log.passes) = (0, 0);
+        }
+    }
+
+    /// Tells how far a sanitize has come: its share in 1/65,536, and whole passes over the drive.
+    pub(super) fn set_sanitize_progress(&self, progress: u16, passes: u8) {
+        let mut log = locked(&self.sanitize);
+        (log.progress, log.passes) = (progress, passes);
     }
 
     /// Whether the drive can be emptied at once.
@@ -310,5 +356,6 @@ impl Subsystem {
     /// Forgets a controller whose admin queue has ended.
     pub fn dismiss(&self, id: u16) {
         locked(&self.controllers).remove(&id);
+        self.reset(id);
     }
 }

@@ -41,10 +41,10 @@ fn copy(start: u64, sources: &[(u64, u32)], flags: u32) -> (Command, Vec<u8>) {
     (command(nvm::COPY, 1, dwords, 0), sources.iter().flat_map(of).collect())
 }
 
-/// Firmware, namespace management and attachment, device self-test.
+/// Firmware, namespace management and attachment.
 #[test]
 fn absent_commands_are_refused_and_not_announced() {
-    const ADMIN: [u8; 5] = [0x10, 0x11, 0x0d, 0x15, 0x14];
+    const ADMIN: [u8; 4] = [0x10, 0x11, 0x0d, 0x15];
     with_drive(|place, _| {
         let mut host = Host::connect(place, digests(false));
         let effects = host.log(page::EFFECTS, 4096).expect("a log");
@@ -54,8 +54,8 @@ fn absent_commands_are_refused_and_not_announced() {
             assert_eq!(effects[4 * usize::from(opcode)], 0, "{opcode:#x}");
         }
         let controller = host.identify(structure::CONTROLLER, 0).expect("an answer");
-        // OACS: firmware, namespaces, self-test.
-        assert_eq!(controller[256] & 0b1_1100, 0);
+        // OACS: firmware, namespaces.
+        assert_eq!(controller[256] & 0b1100, 0);
     });
 }
 
@@ -364,17 +364,92 @@ fn erasure_empties_the_drive_and_the_books_stay_true() {
         assert_eq!(shared.with(|disk| disk.drive().valid_pages()), 0);
 
         queue.execute(blocks(nvm::WRITE, 3, 2, 0, 0), &data[..8192]).expect("it is written");
-        let sanitize = |action| command(admin::SANITIZE, 0, [action, 0, 0, 0, 0, 0], 0);
-        assert_eq!(
-            host.admin.execute(sanitize(3), &[]),
-            Err(CommandStatus::INVALID_FIELD),
-            "overwrite"
-        );
+        for action in [0, 5, 2 | 1 << 9] {
+            let refused = host.admin.execute(sanitize(action), &[]);
+            assert_eq!(refused, Err(CommandStatus::INVALID_FIELD), "{action:#x}");
+        }
         assert_eq!(host.admin.execute(sanitize(2), &[]), Ok((0, Vec::new())));
-        let log = SanitizeLog::decode(&host.log(page::SANITIZE, 512).expect("a log"));
-        assert_eq!(log, SanitizeLog { progress: 0xffff, state: SanitizeState::Completed });
+        let state = SanitizeState::Completed;
+        assert_eq!(sanitize_log(&mut host), SanitizeLog { state, ..SanitizeLog::NEVER });
         assert_eq!(queue.execute(blocks(nvm::READ, 3, 2, 0, 8192), &[]), Ok((0, vec![0; 8192])));
         shared.with(|disk| disk.drive().check()).expect("the drive is sound");
+    });
+}
+
+fn sanitize(action: u32) -> Command {
+    command(admin::SANITIZE, 0, [action, 0, 0, 0, 0, 0], 0)
+}
+
+fn sanitize_log(host: &mut Host) -> SanitizeLog {
+    SanitizeLog::decode(&host.log(page::SANITIZE, 512).expect("a log"))
+}
+
+#[test]
+fn an_overwrite_programs_every_page_in_each_pass_and_empties_the_drive() {
+    const OVERWRITE: u32 = 3;
+    with_drive(|place, shared| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        let controller = IdentifyController::decode(
+            &host.identify(structure::CONTROLLER, 0).expect("an answer"),
+        );
+        assert!(controller.sanitize_overwrite);
+        queue.execute(blocks(nvm::WRITE, 64, 8, 0, 0), &[7; 4096]).expect("it is written");
+        let books = |shared: &SharedDisk| {
+            shared.with(|disk| (disk.totals().telemetry.programmed_pages, disk.drive().now().0))
+        };
+        let before = books(shared);
+        let smart = host.log(page::SMART, 512).expect("a log");
+        let passes = 2;
+        assert_eq!(host.admin.execute(sanitize(OVERWRITE | passes << 4), &[]), Ok((0, vec![])));
+        let log = sanitize_log(&mut host);
+        assert_eq!((log.state, log.passes), (SanitizeState::Completed, 2));
+        let after = books(shared);
+        let (shape, link_bytes_per_s) = shared
+            .with(|disk| (*disk.shape(), disk.drive().config().interface.link_write_bytes_per_s));
+        let written_bytes = u64::from(passes) * shape.capacity_bytes;
+        assert!((after.0 - before.0) * 4096 >= written_bytes, "{before:?} {after:?}");
+        let least_ns = written_bytes * 1000 / (link_bytes_per_s / 1_000_000);
+        assert!(after.1 - before.1 >= least_ns, "{least_ns} ns: {before:?} {after:?}");
+        assert_eq!(
+            shared.with(|disk| (disk.drive().valid_pages(), disk.contents().pages())),
+            (0, 0)
+        );
+        assert_eq!(queue.execute(blocks(nvm::READ, 64, 8, 0, 4096), &[]), Ok((0, vec![0; 4096])));
+        // The host has written nothing more.
+        assert_eq!(host.log(page::SMART, 512).expect("a log")[48..64], smart[48..64]);
+        assert_eq!(host.admin.execute(sanitize(OVERWRITE), &[]), Ok((0, vec![])));
+        assert_eq!(sanitize_log(&mut host).passes, 16, "as many as 0 stands for");
+        shared.with(|disk| disk.drive().check()).expect("the drive is sound");
+    });
+}
+
+#[test]
+fn an_overwrite_tells_its_progress_and_nobody_reads_meanwhile() {
+    // The drive takes a quarter of a second.
+    let shared = drive(Pace::Real { slowdown: 8 });
+    serve_nvme(&shared, &[], 8, |place| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        assert_eq!(host.admin.execute(sanitize(3 | 1 << 4), &[]), Ok((0, vec![])));
+        let read = blocks(nvm::READ, 64, 8, 0, 4096);
+        assert_eq!(queue.execute(read, &[]), Err(CommandStatus::SANITIZING));
+        assert_eq!(host.admin.execute(sanitize(2), &[]), Err(CommandStatus::SANITIZING));
+        let format = command(admin::FORMAT, 1, [0; 6], 0);
+        assert_eq!(host.admin.execute(format, &[]), Err(CommandStatus::SANITIZING));
+        let mut seen = vec![0];
+        loop {
+            let log = sanitize_log(&mut host);
+            if log.state != SanitizeState::InProgress {
+                assert_eq!((log.state, log.passes), (SanitizeState::Completed, 1));
+                break;
+            }
+            if seen.last() != Some(&log.progress) {
+                seen.push(log.progress);
+            }
+        }
+        assert!(seen.is_sorted() && seen.len() > 10, "{seen:?}");
+        assert_eq!(queue.execute(read, &[]), Ok((0, vec![0; 4096])));
     });
 }
 
