@@ -13,7 +13,7 @@ mod state;
 pub mod volatile;
 mod zones;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Status};
@@ -83,6 +83,8 @@ pub struct Disk<T> {
     reserved_pages: u64,
     ended: Vec<Completion>,
     finished: Vec<RequestResult<T>>,
+    /// Zones that have changed without an order of a host.
+    changed_zones: BTreeSet<u32>,
 }
 
 impl Shape {
@@ -128,6 +130,7 @@ impl<T> Disk<T> {
             reserved_pages: 0,
             ended: Vec::new(),
             finished: Vec::new(),
+            changed_zones: BTreeSet::new(),
         }
     }
 
@@ -223,8 +226,9 @@ impl<T> Disk<T> {
 
     /// Replaces everything but the account and the data.
     fn exchange(&mut self, drive: ExposedDrive, volatile: Option<Volatile>, faults: Faults) {
-        let before = self.totals();
+        let (before, zones) = (self.totals(), self.zones_now());
         (self.drive, self.volatile, self.faults) = (drive, volatile, faults);
+        self.note_changed_zones(&zones);
         self.accounting.jump(&before, self.drive.telemetry(), self.drive.now());
     }
 

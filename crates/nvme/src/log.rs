@@ -26,6 +26,7 @@ pub mod page {
     pub const PLACEMENT_EVENTS: u8 = 0x23;
     pub const DISCOVERY: u8 = 0x70;
     pub const SANITIZE: u8 = 0x81;
+    pub const CHANGED_ZONES: u8 = 0xbf;
     pub const OCP: u8 = 0xc0;
 }
 

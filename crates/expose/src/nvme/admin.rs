@@ -160,6 +160,7 @@ impl AdminQueue<'_> {
             keep_alive_100ms: KEEP_ALIVE_100MS,
             commands_max: QUEUE_ENTRIES + 1,
             power_states: subsystem.power_states(),
+            autonomous_power: !is_discovery && !subsystem.transitions().is_empty(),
             capsule_16_bytes: ((nvme::command::COMMAND_BYTES + CAPSULE_DATA_BYTES) / 16) as u32,
             subsystem: if is_discovery { nvme::fabrics::DISCOVERY_NQN } else { &names.nqn }
                 .to_owned(),
@@ -180,7 +181,8 @@ impl AdminQueue<'_> {
             warning_temperature_k: warning,
             critical_temperature_k: critical,
             volatile_write_cache: true,
-            events: Event::NAMESPACE_CHANGED.mask,
+            events: Event::NAMESPACE_CHANGED.mask
+                | subsystem.zones().map_or(0, |_| Event::ZONE_CHANGED.mask),
             namespaces: NAMESPACE,
             placement: subsystem.placement().is_some(),
             nvm_commands: if subsystem.zones().is_some() { ZONED_COMMANDS } else { NVM_COMMANDS },
@@ -210,6 +212,10 @@ impl AdminQueue<'_> {
             (false, page) if placement::PAGES.contains(&page) => {
                 placement::log(self.subsystem, page, [first, second])?
             }
+            // The only page of a namespace.
+            (false, page::CHANGED_ZONES) if namespace_id != NAMESPACE => {
+                return Err(CommandStatus::INVALID_FIELD);
+            }
             (false, page) => logs::read(self.subsystem, self.controller, page),
         };
         let log = log.ok_or(CommandStatus::INVALID_LOG)?;
@@ -224,6 +230,9 @@ impl AdminQueue<'_> {
 
     /// Looks for new critical warnings, and tells the host of them.
     pub fn look_for_warnings(&self) {
+        if self.subsystem.zones().is_some() {
+            self.subsystem.look_for_changed_zones();
+        }
         let warnings = logs::smart(self.subsystem, self.controller).critical_warning;
         let new = warnings & !std::mem::replace(&mut self.controller.state().warnings, warnings);
         for (warning, event) in

@@ -7,7 +7,7 @@ use nvme::fdp;
 use nvme::identify::namespace_list_of;
 use nvme::log::effect::{DATA, EXCLUSIVE, NAMESPACE as CAPABILITIES, SUPPORTED};
 use nvme::log::{self, SmartLog, page};
-use nvme::zns::opcode;
+use nvme::zns::{self, opcode};
 use sim::PAGE_BYTES;
 
 use super::controller::Controller;
@@ -42,7 +42,8 @@ pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<
     Some(match page {
         page::SUPPORTED => {
             let of_placement = subsystem.placement().map_or(&[][..], |_| &placement::PAGES);
-            log::supported(&[&PAGES, of_placement].concat())
+            let of_zones = subsystem.zones().map_or(&[][..], |_| &[page::CHANGED_ZONES]);
+            log::supported(&[&PAGES, of_placement, of_zones].concat())
         }
         page::ERROR => locked(&subsystem.errors).encode(),
         page::SMART => smart(subsystem, controller).encode().to_vec(),
@@ -50,6 +51,12 @@ pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<
         page::CHANGED_NAMESPACES => {
             let has_changed = std::mem::take(&mut controller.state().namespace_changed);
             namespace_list_of(if has_changed { &[NAMESPACE] } else { &[] })
+        }
+        page::CHANGED_ZONES => {
+            let size_pages = subsystem.zones()?.size_pages;
+            let state = controller.state();
+            let starts = state.zones_changed.iter().map(|&zone| u64::from(zone) * size_pages);
+            zns::changed(&starts.collect::<Vec<_>>())
         }
         page::EFFECTS => effects(subsystem),
         page::SELF_TEST => locked(&subsystem.self_tests).log().encode().to_vec(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::Fnv;
@@ -9,6 +10,7 @@ use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
 use nvme::fdp;
 use nvme::identify::{CopyLimits, IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
 use nvme::log::{SanitizeLog, SanitizeState};
+use nvme::power::Transition;
 use nvme::self_test::outcome;
 use nvme::status::CommandStatus;
 use nvme::zns;
@@ -19,6 +21,7 @@ use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
 use super::placement_events::PlacementEvents;
 use super::self_test::{self, Scope, SelfTests};
+use crate::disk::Disk;
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
 
@@ -123,6 +126,8 @@ pub struct Subsystem {
     sanitize: Mutex<SanitizeLog>,
     /// Self-tests.
     pub(super) self_tests: Mutex<SelfTests>,
+    /// Whether a host keeps the drive out of its idle power states.
+    is_kept_awake: AtomicBool,
 }
 
 impl Subsystem {
@@ -154,6 +159,7 @@ impl Subsystem {
             block_bytes,
             sanitize,
             self_tests: Mutex::default(),
+            is_kept_awake: AtomicBool::new(false),
         }
     }
 
@@ -196,9 +202,30 @@ impl Subsystem {
         minutes.clamp(1, u16::MAX.into()) as u16
     }
 
+    /// Keeps the drive awake, or lets it enter its idle power states again.
+    pub(super) fn keep_awake(&self, is_awake: bool) {
+        if self.is_kept_awake.swap(is_awake, Ordering::Relaxed) != is_awake {
+            self.shared.with(|disk| disk.drive_mut().allow_idle_states(!is_awake));
+        }
+    }
+
     /// A controller is reset, or gone.
     pub(super) fn reset(&self, controller_id: u16) {
         self_test::abort(self, outcome::RESET, Scope::Controller(controller_id));
+        self.keep_awake(false);
+    }
+
+    /// Tells the hosts of zones that have changed without their orders.
+    pub(super) fn look_for_changed_zones(&self) {
+        let changed = self.shared.with(Disk::take_changed_zones);
+        if changed.is_empty() {
+            return;
+        }
+        let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
+        for controller in controllers {
+            controller.state().zones_changed.extend(&changed);
+            controller.tell(Event::ZONE_CHANGED);
+        }
     }
 
     /// State of the last sanitize.
@@ -305,6 +332,20 @@ impl Subsystem {
         let resting = [power.slumber, power.sleep].into_iter().flatten();
         let resting = resting.map(|rest| state(rest.power_mw, true, rest.entry_ns, rest.exit_ns));
         std::iter::once(state(power.active_mw, false, 0, 0)).chain(resting).collect()
+    }
+
+    /// The way out of each power state that the drive takes by itself; empty if it has no idle power states.
+    pub(super) fn transitions(&self) -> Vec<Option<Transition>> {
+        let power = self.shared.with(|disk| disk.drive().config().options.power);
+        let resting = power.map_or([None; 2], |power| [power.slumber, power.sleep]);
+        let mut idle_ns = 0;
+        let entered = resting.into_iter().flatten().zip(1..).map(|(rest, to)| {
+            // The times of the model count from the begin of idleness, those of the table from the state before.
+            let after_ms = rest.after_ns.saturating_sub(idle_ns).div_ceil(1_000_000);
+            idle_ns = rest.after_ns + rest.entry_ns;
+            Some(Transition { to, after_ms: after_ms.clamp(1, u32::MAX.into()) as u32 })
+        });
+        entered.collect()
     }
 
     /// A new controller for the host that connects.

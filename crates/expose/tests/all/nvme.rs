@@ -9,10 +9,11 @@ use nvme::command::{Command, CopySource, DatasetRange, admin, nvm};
 use nvme::fabrics::{ANY_CONTROLLER, DISCOVERY_NQN, discovery_entries};
 use nvme::identify::{IdentifyController, IdentifyNamespace, namespace_list, structure};
 use nvme::log::{SanitizeLog, SanitizeState, SmartLog, ocp_nand_written_bytes, page};
+use nvme::power::{self, Transition};
 use nvme::status::CommandStatus;
 
-use crate::client::{config, cuttable, disk, disk_of, seeds};
-use crate::nvme_host::{Host, Place, Queue, blocks, command, digests, serve_nvme};
+use crate::client::{config, config_of, cuttable, disk, disk_of, seeds};
+use crate::nvme_host::{Host, Outcome, Place, Queue, blocks, command, digests, serve_nvme};
 
 /// Sequences without another wish, and those of a full check.
 const CASES: [u64; 2] = [30, 1000];
@@ -465,6 +466,62 @@ fn a_drive_that_keeps_deallocated_data_is_not_erased() {
         assert!(!controller.format && !controller.sanitize_block);
         let format = command(admin::FORMAT, 1, [0; 6], 0);
         assert_eq!(host.admin.execute(format, &[]), Err(CommandStatus::INVALID_OPCODE));
+    });
+}
+
+fn set_transitions(host: &mut Host, is_on: bool, table: &[u8]) -> Outcome {
+    let dwords = [power::FEATURE.into(), is_on.into(), 0, 0, 0, 0];
+    host.admin.execute(command(admin::SET_FEATURES, 0, dwords, 0), table)
+}
+
+#[test]
+fn a_host_sees_the_idle_power_states_and_keeps_the_drive_awake() {
+    // It sleeps after 100 ms and needs 10 ms to wake.
+    let config = config_of("samsung-840-pro-256gb", &[], 1024);
+    let shared = Arc::new(SharedDisk::new(disk(config), Pace::Fast));
+    serve_nvme(&shared, &[], 8, |place| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        let controller = IdentifyController::decode(
+            &host.identify(structure::CONTROLLER, 0).expect("an answer"),
+        );
+        assert!(controller.autonomous_power && controller.power_states[1].idle);
+        let get = |host: &mut Host| {
+            let dwords = [power::FEATURE.into(), 0, 0, 0, 0, 0];
+            host.admin.execute(command(admin::GET_FEATURES, 0, dwords, 256), &[]).expect("a table")
+        };
+        let (is_on, table) = get(&mut host);
+        let found = power::transitions(&table);
+        assert_eq!((is_on, found[0]), (1, Some(Transition { to: 1, after_ms: 100 })));
+        let wait_ns = |queue: &mut Queue| {
+            let now = || shared.with(|disk| disk.drive().now());
+            let idle = base::Nanos(now().0 + 2 * base::Nanos::SECOND.0);
+            shared.with(|disk| disk.advance(idle));
+            let before = now();
+            queue.execute(blocks(nvm::READ, 0, 8, 0, 4096), &[]).expect("a read");
+            now().0 - before.0
+        };
+        assert!(wait_ns(&mut queue) >= 10_000_000, "it slept");
+        let other = power::table(&[Some(Transition { to: 1, after_ms: 50 })]);
+        assert_eq!(set_transitions(&mut host, true, &other), Err(CommandStatus::NOT_CHANGEABLE));
+        assert_eq!(set_transitions(&mut host, true, &table[..8]), Err(CommandStatus::DATA_LENGTH));
+        assert_eq!(set_transitions(&mut host, false, &[0; 256]), Ok((0, vec![])));
+        assert_eq!(get(&mut host), (0, table.clone()));
+        assert!(wait_ns(&mut queue) < 10_000_000, "it was awake");
+        assert_eq!(set_transitions(&mut host, true, &table), Ok((0, vec![])));
+        assert!(wait_ns(&mut queue) >= 10_000_000, "it slept");
+        set_transitions(&mut host, false, &[0; 256]).expect("it is awake");
+        host.enable(false);
+        host.enable(true);
+        assert!(wait_ns(&mut queue) >= 10_000_000, "it slept again");
+    });
+    let stateless = disk(config_of("intel-ssd-750-400gb", &[], 2000));
+    let stateless = Arc::new(SharedDisk::new(stateless, Pace::Fast));
+    serve_nvme(&stateless, &[], 8, |place| {
+        let mut host = Host::connect(place, digests(false));
+        assert_eq!(host.feature(power::FEATURE), Err(CommandStatus::INVALID_FIELD), "no states");
+        let set = set_transitions(&mut host, false, &[0; 256]);
+        assert_eq!(set, Err(CommandStatus::INVALID_FIELD));
     });
 }
 

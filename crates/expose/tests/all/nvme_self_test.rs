@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expose::{Pace, SharedDisk};
-use nvme::command::{Command, FABRICS, admin, nvm};
-use nvme::fabrics::{PropertyAccess, kind, property};
+use nvme::command::{Command, admin, nvm};
 use nvme::identify::{IdentifyController, structure};
 use nvme::log::{SmartLog, page};
 use nvme::self_test::{Failure, LOG_BYTES, SelfTestLog, SelfTestResult, code, outcome};
@@ -139,13 +138,6 @@ fn wrong_fields_of_a_test_have_their_status() {
     });
 }
 
-fn enable(host: &mut Host, is_on: bool) {
-    let value = if is_on { 0x0046_0001 } else { 0x0046_0000 };
-    let access = PropertyAccess { is_long: false, offset: property::CONFIGURATION, value };
-    let set = command(FABRICS, kind::PROPERTY_SET.into(), access.dwords(), 0);
-    host.admin.execute(set, &[]).expect("a property");
-}
-
 #[test]
 fn a_test_tells_its_progress_and_ends_by_the_events_of_the_specification() {
     with_drive(SLOW, |place, _| {
@@ -179,13 +171,13 @@ fn a_test_tells_its_progress_and_ends_by_the_events_of_the_specification() {
 
         // A reset ends the short one alone.
         start(&mut host, code::EXTENDED);
-        enable(&mut host, false);
-        enable(&mut host, true);
+        host.enable(false);
+        host.enable(true);
         assert!(log(&mut host).running.is_some());
         start(&mut host, code::ABORT);
         start(&mut host, code::SHORT);
-        enable(&mut host, false);
-        enable(&mut host, true);
+        host.enable(false);
+        host.enable(true);
         expected.insert(0, (code::EXTENDED, outcome::ABORTED));
         expected.insert(0, (code::SHORT, outcome::RESET));
         assert_eq!(ends(&mut host), expected);
