@@ -227,21 +227,21 @@ fn plan(
             expected,
         })
     };
-    let is_durable = command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
+    let is_durable = || command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
     match command.opcode {
         nvm::FLUSH => Ok(Request::new(Action::Flush, 0, 0).into()),
-        nvm::WRITE => one(Action::Write, is_durable, data, false),
+        nvm::WRITE => one(Action::Write, is_durable(), data, false),
         nvm::READ => one(Action::Read, false, Vec::new(), false),
         nvm::COMPARE => one(Action::Read, false, data, true),
         nvm::VERIFY => one(Action::Fetch, false, Vec::new(), false),
         nvm::WRITE_ZEROES => {
             let keeps_pages = command.dwords[2] & DEALLOCATES == 0;
-            one(Action::Zero { keeps_pages }, is_durable, Vec::new(), false)
+            one(Action::Zero { keeps_pages }, is_durable(), Vec::new(), false)
         }
         nvm::WRITE_UNCORRECTABLE => spoil(subsystem, command),
         opcode::APPEND => {
             subsystem.zones().map_or(Ok(()), |plan| zones::check_append(command, plan))?;
-            one(Action::Append, is_durable, data, false)
+            one(Action::Append, is_durable(), data, false)
         }
         opcode::MANAGEMENT_SEND => {
             let plan = subsystem.zones().ok_or(CommandStatus::INVALID_OPCODE)?;
@@ -250,7 +250,7 @@ fn plan(
         }
         nvm::COPY => {
             let copy = copy(subsystem, command, &data)?;
-            Ok(Request { fua: is_durable, placement, ..copy }.into())
+            Ok(Request { fua: is_durable(), placement, ..copy }.into())
         }
         nvm::DATASET_MANAGEMENT => dataset(command, &data, block_bytes, capacity_bytes),
         _ => Err(CommandStatus::INVALID_OPCODE),

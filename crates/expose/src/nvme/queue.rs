@@ -192,8 +192,11 @@ impl<'a> Queue<'a> {
         let (Some(controller), Some(channel)) = (&self.controller, &self.channel) else {
             return None;
         };
-        let (subsystem, address) = (self.subsystem, self.stream.local_address());
-        (channel.queue_id() == 0).then_some(AdminQueue { subsystem, controller, channel, address })
+        // Every command of an I/O queue comes by here: the address costs a system call.
+        (channel.queue_id() == 0).then(|| {
+            let (subsystem, address) = (self.subsystem, self.stream.local_address());
+            AdminQueue { subsystem, controller, channel, address }
+        })
     }
 
     /// Tells the host why the connection ends, if it is its fault.

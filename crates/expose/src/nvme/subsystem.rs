@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::Fnv;
@@ -122,7 +122,7 @@ pub struct Subsystem {
     /// Errors of commands.
     pub errors: Arc<Mutex<ErrorLog>>,
     controllers: Mutex<BTreeMap<u16, Arc<Controller>>>,
-    block_bytes: Mutex<u32>,
+    block_bytes: AtomicU32,
     sanitize: Mutex<SanitizeLog>,
     /// Self-tests.
     pub(super) self_tests: Mutex<SelfTests>,
@@ -144,7 +144,7 @@ impl Subsystem {
         });
         let (errors, controllers) = Default::default();
         let sanitize = Mutex::new(SanitizeLog::NEVER);
-        let block_bytes = Mutex::new(shape.block_bytes as u32);
+        let block_bytes = AtomicU32::new(shape.block_bytes as u32);
         Self {
             shared,
             shape,
@@ -165,12 +165,12 @@ impl Subsystem {
 
     /// Size of a logical block.
     pub fn block_bytes(&self) -> u32 {
-        *locked(&self.block_bytes)
+        self.block_bytes.load(Ordering::Relaxed)
     }
 
     /// Gives the namespace logical blocks of another size, and tells the hosts of all controllers but this one.
     pub fn set_block_bytes(&self, block_bytes: u32, but: u16) {
-        *locked(&self.block_bytes) = block_bytes;
+        self.block_bytes.store(block_bytes, Ordering::Relaxed);
         let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
         for controller in controllers.iter().filter(|controller| controller.id != but) {
             controller.state().namespace_changed = true;
