@@ -182,7 +182,7 @@ impl AdminQueue<'_> {
             critical_temperature_k: critical,
             volatile_write_cache: true,
             events: Event::NAMESPACE_CHANGED.mask
-                | subsystem.zones().map_or(0, |_| Event::ZONE_CHANGED.mask),
+                | subsystem.zones().map_or(0, |_| Event::zone_changed(NAMESPACE).mask),
             namespaces: NAMESPACE,
             placement: subsystem.placement().is_some(),
             nvm_commands: if subsystem.zones().is_some() { ZONED_COMMANDS } else { NVM_COMMANDS },

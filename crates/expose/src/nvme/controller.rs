@@ -9,7 +9,6 @@ use nvme::log::page;
 use nvme::status::CommandStatus;
 
 use super::channel::Channel;
-use super::subsystem::NAMESPACE;
 use crate::shared::locked;
 use crate::socket::Stream;
 
@@ -42,13 +41,11 @@ impl Event {
     /// The attributes of a namespace have changed.
     pub const NAMESPACE_CHANGED: Self =
         Self { what: 2, page: page::CHANGED_NAMESPACES, mask: 1 << 8, namespace_id: 0 };
-    /// A zone has changed without an order of a host.
-    pub const ZONE_CHANGED: Self = Self {
-        what: 2 | 0xef << 8,
-        page: page::CHANGED_ZONES,
-        mask: 1 << 27,
-        namespace_id: NAMESPACE,
-    };
+
+    /// A zone of a namespace has changed without an order of a host.
+    pub const fn zone_changed(namespace_id: u32) -> Self {
+        Self { what: 2 | 0xef << 8, page: page::CHANGED_ZONES, mask: 1 << 27, namespace_id }
+    }
 
     const fn kind(self) -> u32 {
         self.what & 0b111

@@ -13,7 +13,7 @@ use sim::host::ZoneAction;
 
 use super::channel::{CommandReply, CommandResult};
 use super::io::status_of;
-use super::self_test::{self, Scope};
+use super::self_tests::Scope;
 use super::subsystem::{BLOCK_BYTES, NAMESPACE, Subsystem};
 use crate::request::{Action, Answer, Fault, Request};
 use crate::shared::Reply;
@@ -45,7 +45,7 @@ pub(super) fn format(
     if subsystem.sanitize_log().state == SanitizeState::InProgress {
         return Err(CommandStatus::SANITIZING);
     }
-    self_test::abort(subsystem, outcome::FORMATTED, Scope::Namespace);
+    subsystem.abort_self_test(outcome::FORMATTED, Scope::Namespace);
     let drive = Arc::clone(subsystem);
     erase(subsystem, move |result| {
         if result.is_ok() {
@@ -98,7 +98,7 @@ pub(super) fn sanitize(subsystem: &Arc<Subsystem>, command: &Command) -> Command
 }
 
 fn begin(subsystem: &Subsystem) {
-    self_test::abort(subsystem, outcome::SANITIZED, Scope::All);
+    subsystem.abort_self_test(outcome::SANITIZED, Scope::All);
     subsystem.set_sanitize_state(SanitizeState::InProgress);
 }
 

@@ -12,7 +12,7 @@ use sim::PAGE_BYTES;
 
 use super::controller::Controller;
 use super::features::temperature_threshold;
-use super::subsystem::{NAMESPACE, Subsystem};
+use super::subsystem::{HOUR_NS, NAMESPACE, Subsystem};
 use super::{placement, zones};
 use crate::shared::locked;
 
@@ -29,7 +29,6 @@ const PAGES: [u8; 9] = [
     page::OCP,
 ];
 
-const HOUR_NS: u64 = 3600 * base::Nanos::SECOND.0;
 const MINUTE_NS: u64 = 60 * base::Nanos::SECOND.0;
 
 /// Critical warning: the drive takes no changes.
@@ -102,11 +101,6 @@ pub fn smart(subsystem: &Subsystem, controller: &Controller) -> SmartLog {
         error_log_entries: errors.count(),
         ..SmartLog::default()
     }
-}
-
-/// Hours on the drive's clock.
-pub(super) fn power_on_hours(subsystem: &Subsystem) -> u64 {
-    subsystem.shared.with(|disk| disk.totals().now.0) / HOUR_NS
 }
 
 /// Physical media units written: the pages that the drive has programmed.

@@ -6,17 +6,16 @@
 //! of power ends both, where a real drive goes on with the extended one. On the fast clock a test ends before its command
 //! does. Test: `tests/all/nvme_self_test.rs`.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 use nvme::command::{ALL_NAMESPACES, Command};
 use nvme::log::SanitizeState;
-use nvme::self_test::{Failure, RESULTS_MAX, SelfTestLog, SelfTestResult, code, outcome};
+use nvme::self_test::{Failure, code, outcome};
 use nvme::status::CommandStatus;
 
 use super::channel::{CommandReply, CommandResult};
-use super::logs;
+use super::self_tests::Scope;
 use super::subsystem::{NAMESPACE, Subsystem};
 use crate::clock::Pace;
 use crate::request::{Action, Answer, Fault, Request};
@@ -24,65 +23,6 @@ use crate::shared::locked;
 
 /// Share of a part that the short test reads.
 const SHORT_SHARE: u64 = 100;
-
-/// A test that is going on.
-#[derive(Debug)]
-struct SelfTest {
-    /// Its number among all.
-    number: u64,
-    code: u8,
-    /// The controller that has begun it.
-    controller_id: u16,
-    namespace_id: u32,
-    parts: Vec<Range<u64>>,
-    parts_done: usize,
-}
-
-/// The test that is going on, and the results of the last ones.
-#[derive(Debug, Default)]
-pub struct SelfTests {
-    running: Option<SelfTest>,
-    results: VecDeque<SelfTestResult>,
-    begun: u64,
-}
-
-impl SelfTests {
-    /// The log page.
-    pub fn log(&self) -> SelfTestLog {
-        let percent = |test: &SelfTest| test.parts_done * 100 / test.parts.len().max(1);
-        let running = self.running.as_ref().map(|test| (test.code, percent(test) as u8));
-        SelfTestLog { running, results: self.results.iter().copied().collect() }
-    }
-
-    fn begin(
-        &mut self,
-        code: u8,
-        controller_id: u16,
-        namespace_id: u32,
-        parts: Vec<Range<u64>>,
-    ) -> Result<u64, CommandStatus> {
-        if self.running.is_some() {
-            return Err(CommandStatus::SELF_TEST);
-        }
-        self.begun += 1;
-        let (number, parts_done) = (self.begun, 0);
-        self.running =
-            Some(SelfTest { number, code, controller_id, namespace_id, parts, parts_done });
-        Ok(number)
-    }
-
-    /// The test of this number, or `None` if it has ended.
-    fn running(&mut self, number: u64) -> Option<&mut SelfTest> {
-        self.running.as_mut().filter(|test| test.number == number)
-    }
-
-    fn end(&mut self, outcome: u8, failure: Option<Failure>, power_on_hours: u64) {
-        let Some(SelfTest { code, namespace_id, .. }) = self.running.take() else { return };
-        let result = SelfTestResult { code, outcome, power_on_hours, namespace_id, failure };
-        self.results.truncate(RESULTS_MAX - 1);
-        self.results.push_front(result);
-    }
-}
 
 /// Begins a test, or ends the one that is going on.
 pub(super) fn command(
@@ -98,7 +38,7 @@ pub(super) fn command(
         return Err(CommandStatus::SANITIZING);
     }
     match command.dwords[0] as u8 & 0xf {
-        code::ABORT => abort(subsystem, outcome::ABORTED, Scope::All),
+        code::ABORT => subsystem.abort_self_test(outcome::ABORTED, Scope::All),
         code @ (code::SHORT | code::EXTENDED) => {
             // The controller alone needs no time.
             let parts = if namespace_id == 0 { Vec::new() } else { subsystem.parts() };
@@ -142,7 +82,7 @@ fn go_on(subsystem: &Arc<Subsystem>, number: u64) {
 
 /// The read of the next part of a test, or `None` if it has ended, or ends now.
 fn next(subsystem: &Subsystem, number: u64) -> Option<Request> {
-    let hours = logs::power_on_hours(subsystem);
+    let hours = subsystem.power_on_hours();
     let mut tests = locked(&subsystem.self_tests);
     let test = tests.running(number)?;
     if let Some(part) = test.parts.get(test.parts_done) {
@@ -154,7 +94,7 @@ fn next(subsystem: &Subsystem, number: u64) -> Option<Request> {
 
 /// Takes the outcome of a part.
 fn note(subsystem: &Subsystem, number: u64, part: &Range<u64>, result: &Result<Answer, Fault>) {
-    let hours = logs::power_on_hours(subsystem);
+    let hours = subsystem.power_on_hours();
     let bad = subsystem.shared.with(|disk| disk.faults.first_bad(disk.shape(), part));
     let block = bad.map(|offset| offset / u64::from(subsystem.block_bytes()));
     let mut tests = locked(&subsystem.self_tests);
@@ -170,29 +110,4 @@ fn note(subsystem: &Subsystem, number: u64, part: &Range<u64>, result: &Result<A
     // Without a bad block the power was cut.
     let outcome = if failure.is_some() { outcome::FAILED } else { outcome::RESET };
     tests.end(outcome, failure, hours);
-}
-
-/// The tests that an event ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// Each.
-    All,
-    /// Those of the namespace.
-    Namespace,
-    /// The short ones of this controller.
-    Controller(u16),
-}
-
-/// Ends the test that is going on, if the event concerns it.
-pub(super) fn abort(subsystem: &Subsystem, outcome: u8, scope: Scope) {
-    let hours = logs::power_on_hours(subsystem);
-    let mut tests = locked(&subsystem.self_tests);
-    let is_concerned = tests.running.as_ref().is_some_and(|test| match scope {
-        Scope::All => true,
-        Scope::Namespace => test.namespace_id != 0,
-        Scope::Controller(id) => test.code == code::SHORT && test.controller_id == id,
-    });
-    if is_concerned {
-        tests.end(outcome, None, hours);
-    }
 }

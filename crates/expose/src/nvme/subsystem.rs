@@ -20,7 +20,7 @@ use sim::mechanism::zones::ZonesPlan;
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
 use super::placement_events::PlacementEvents;
-use super::self_test::{self, Scope, SelfTests};
+use super::self_tests::{Scope, SelfTests};
 use crate::disk::Disk;
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
@@ -47,6 +47,8 @@ const PARTS_MAX: u64 = 100;
 const CONTROLLERS_MAX: usize = 64;
 /// Number of the NVM command set (CSI).
 pub const NVM_COMMAND_SET: u8 = 0;
+/// An hour of the drive's clock.
+pub(super) const HOUR_NS: u64 = 3600 * base::Nanos::SECOND.0;
 /// Sizes of a logical block that the namespace may have.
 pub const BLOCK_BYTES: [u32; 2] = [512, 4096];
 
@@ -202,6 +204,17 @@ impl Subsystem {
         minutes.clamp(1, u16::MAX.into()) as u16
     }
 
+    /// Hours on the drive's clock.
+    pub(super) fn power_on_hours(&self) -> u64 {
+        self.shared.with(|disk| disk.totals().now.0) / HOUR_NS
+    }
+
+    /// Ends the self-test that is going on, if the event concerns it.
+    pub(super) fn abort_self_test(&self, outcome: u8, scope: Scope) {
+        let hours = self.power_on_hours();
+        locked(&self.self_tests).abort(outcome, scope, hours);
+    }
+
     /// Keeps the drive awake, or lets it enter its idle power states again.
     pub(super) fn keep_awake(&self, is_awake: bool) {
         if self.is_kept_awake.swap(is_awake, Ordering::Relaxed) != is_awake {
@@ -211,7 +224,7 @@ impl Subsystem {
 
     /// A controller is reset, or gone.
     pub(super) fn reset(&self, controller_id: u16) {
-        self_test::abort(self, outcome::RESET, Scope::Controller(controller_id));
+        self.abort_self_test(outcome::RESET, Scope::Controller(controller_id));
         self.keep_awake(false);
     }
 
@@ -224,7 +237,7 @@ impl Subsystem {
         let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
         for controller in controllers {
             controller.state().zones_changed.extend(&changed);
-            controller.tell(Event::ZONE_CHANGED);
+            controller.tell(Event::zone_changed(NAMESPACE));
         }
     }
 
