@@ -11,9 +11,11 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::hosts::{Nbd, Nvme, paced};
-use super::{FAST_DRIVE, Server};
+use super::server::Server;
 use crate::engine::median::Median;
 
+/// A drive that is faster than the rates.
+pub(super) const FAST_DRIVE: &str = "sim:intel-ssd-750-400gb?scale=1/200";
 const RATES: [u32; 2] = [10_000, 50_000];
 /// Bytes that the reads are spread over.
 const SPAN_BYTES: u64 = 1 << 30;

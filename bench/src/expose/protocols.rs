@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
 
-use super::Server;
 use super::hosts::{self, Nbd, Nvme, Protocol};
+use super::server::Server;
 use crate::engine::median::Median;
 
 /// The drive, with blocks of 4 KiB, and bytes of its used part.
