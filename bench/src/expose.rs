@@ -1,22 +1,27 @@
 //! An exposed drive on the fast clock beside the memory plugin of nbdkit: fio over a Unix socket, in turns. The same drive
-//! over NVMe/TCP beside itself over NBD, in turns. On the real clock: how late answers come at a rate. By itself: the drive
-//! over NVMe/TCP beside the kernel's own target.
+//! over NVMe/TCP beside itself over NBD, in turns. On the real clock: how late answers come at a rate, by the account of the
+//! drive and at a host. By itself: the drive over NVMe/TCP beside the kernel's own
+//! target.
 
+mod delay;
 mod hosts;
 mod kernel_target;
+mod protocols;
+pub(super) mod server;
 
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value, json};
 
-use self::hosts::{Nbd, Nvme, Protocol};
+use self::delay::{FAST_DRIVE, delay};
+use self::protocols::two_protocols;
+use self::server::Server;
 use super::engine::median::Median;
-use super::scratch::{ScratchDir, process_cpu_ns};
+use super::scratch::ScratchDir;
 use xtask::proc;
 use xtask::workspace::Workspace;
 
@@ -24,16 +29,7 @@ use xtask::workspace::Workspace;
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/200";
 /// The used part, the same for both.
 const SPAN: &str = "1g";
-/// A drive that is faster than the rates below.
-const FAST_DRIVE: &str = "sim:intel-ssd-750-400gb?scale=1/200";
 const RATES: [u32; 3] = [1_000, 10_000, 50_000];
-/// The drive over two protocols: blocks of 4 KiB, and bytes of the used part.
-const TWO_PROTOCOLS_DRIVE: &str =
-    "sim:samsung-840-pro-256gb?scale=1/200&interface.logical_block_bytes=4096";
-const SPAN_BYTES: u64 = 1 << 30;
-/// Connections of a host, or its queues, at the same time.
-const CONNECTIONS: [u16; 2] = [1, 4];
-
 /// Arguments of the bench.
 #[derive(Args)]
 pub(crate) struct ExposeArgs {
@@ -46,7 +42,7 @@ pub(crate) struct ExposeArgs {
     /// Length of a turn
     #[arg(long, value_name = "S", default_value_t = 4)]
     seconds: u32,
-    /// Only NVMe/TCP beside NBD
+    /// Only NVMe/TCP beside NBD, on both clocks
     #[arg(long)]
     protocols: bool,
     /// Only NVMe/TCP beside the kernel's own target, in the emulated machine
@@ -55,45 +51,6 @@ pub(crate) struct ExposeArgs {
     /// Program to measure instead of a release build
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-}
-
-/// A server that is killed at the end.
-pub(super) struct Server {
-    child: Child,
-    socket: PathBuf,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself; what it leaves is in the scratch directory.
-        let _ = self.child.kill().and_then(|()| self.child.wait());
-    }
-}
-
-impl Server {
-    pub(super) fn start(command: &mut Command, socket: PathBuf) -> Result<Self> {
-        // One of an earlier server that was killed.
-        let _ = std::fs::remove_file(&socket);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut server = Self { child: child.with_context(|| format!("{command:?}"))?, socket };
-        let end = Instant::now() + Duration::from_secs(20);
-        while std::os::unix::net::UnixStream::connect(&server.socket).is_err() {
-            if server.child.try_wait()?.is_some() || Instant::now() > end {
-                bail!("{command:?} serves nothing");
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Ok(server)
-    }
-
-    /// Lets it end by itself, and returns its document.
-    pub(super) fn end(mut self) -> Result<Value> {
-        proc::capture(Command::new("kill").arg(self.child.id().to_string()))?;
-        let mut text = String::new();
-        let mut stdout = self.child.stdout.take().context("its output is piped")?;
-        std::io::Read::read_to_string(&mut stdout, &mut text)?;
-        Ok(serde_json::from_str(&text)?)
-    }
 }
 
 /// One direction of the load.
@@ -135,10 +92,11 @@ pub(crate) fn run(workspace: &Workspace, args: &ExposeArgs) -> Result<String> {
     }
     let dir = ScratchDir::make(None)?;
     let two_protocols = two_protocols(&program, &dir.0, turns, seconds)?;
+    let delay = delay(&program, &dir.0, turns, seconds)?;
     if args.protocols {
         let document = json!({
             "bench": "expose", "quick": args.quick, "turns": turns, "seconds": seconds,
-            "two_protocols": two_protocols,
+            "two_protocols": two_protocols, "delay": delay,
         });
         return Ok(serde_json::to_string_pretty(&document)?);
     }
@@ -158,6 +116,7 @@ pub(crate) fn run(workspace: &Workspace, args: &ExposeArgs) -> Result<String> {
         "seconds": seconds,
         "fast_clock": fast_clock,
         "two_protocols": two_protocols,
+        "delay": delay,
         "real_clock": real_clock,
     });
     Ok(serde_json::to_string_pretty(&document)?)
@@ -206,107 +165,18 @@ fn beside_nbdkit(
     }))
 }
 
-/// One drive over NVMe/TCP and over NBD, both over the loopback interface: medians of both, and of the ratios of
-/// neighbouring turns.
-fn two_protocols(program: &Path, dir: &Path, turns: usize, seconds: u32) -> Result<Vec<Value>> {
-    let [nbd, nvme] = [free_port()?, free_port()?].map(|port| format!("127.0.0.1:{port}"));
-    let talk = dir.join("talk");
-    let mut command = Command::new(program);
-    command.args(["sim", "expose", TWO_PROTOCOLS_DRIVE, "--no-run", "--clock", "fast"]);
-    command.args(["--nbd", &nbd, "--nvme", &nvme, "--connections", "16"]);
-    command.stdout(Stdio::null()).stderr(std::fs::File::create(&talk)?);
-    let _server = Server { child: command.spawn()?, socket: talk.clone() };
-    let nqn = name_in(&talk)?;
-    let time = Duration::from_secs(seconds.into());
-    let host = Nvme::connect(&nvme, &nqn)?;
-    let over_nbd = |connections: u16, is_write| {
-        let streams = (0..connections).map(|_| Nbd::connect(&nbd)).collect::<Result<Vec<_>>>()?;
-        together(&Nbd, &streams, is_write, time)
-    };
-    let over_nvme = |connections: u16, is_write| {
-        let streams =
-            (1..=connections).map(|number| host.queue(number)).collect::<Result<Vec<_>>>()?;
-        together(&host, &streams, is_write, time)
-    };
-    // Neither begins with holes.
-    over_nbd(1, true)?;
-    let mut cases = Vec::new();
-    for (connections, direction) in
-        CONNECTIONS.into_iter().flat_map(|count| [(count, "write"), (count, "read")])
-    {
-        let is_write = direction == "write";
-        let mut samples: [Vec<f64>; 3] = Default::default();
-        for _ in 0..turns {
-            let (own, other) =
-                (over_nvme(connections, is_write)?, over_nbd(connections, is_write)?);
-            for (sample, value) in samples.iter_mut().zip([own, other, own / other]) {
-                sample.push(value);
-            }
-        }
-        let [own, other, ratio] = samples.map(Median::of);
-        cases.push(json!({
-            "direction": direction, "connections": connections,
-            "nvme_iops": own.value, "nbd_iops": other.value,
-            "ratio": ratio.value, "ratio_interval": ratio.interval(),
-        }));
-    }
-    Ok(cases)
-}
-
-/// The name of the drive that a server tells when it is ready.
-fn name_in(talk: &Path) -> Result<String> {
-    let end = Instant::now() + Duration::from_secs(20);
-    loop {
-        let text = std::fs::read_to_string(talk)?;
-        if let Some((_, name)) = text.lines().find_map(|line| line.rsplit_once(" as nqn.")) {
-            return Ok(format!("nqn.{name}"));
-        }
-        if Instant::now() > end {
-            bail!("the server serves nothing: {text}");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// A port that nobody has.
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
-}
-
-/// IOPS of several connections, each with a thread of its own.
-fn together<P: Protocol + Sync>(
-    protocol: &P,
-    streams: &[TcpStream],
-    is_write: bool,
-    time: Duration,
-) -> Result<f64> {
-    let start = Instant::now();
-    let ended = std::thread::scope(|scope| {
-        let work = |(seed, stream)| {
-            scope.spawn(move || hosts::work(protocol, stream, is_write, (SPAN_BYTES, time), seed))
-        };
-        let threads: Vec<_> = (1..).zip(streams).map(work).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<u64>>| {
-            thread.join().map_err(|_| anyhow!("a host has panicked"))?
-        };
-        threads.into_iter().map(join).sum::<Result<u64>>()
-    })?;
-    Ok(ended as f64 / start.elapsed().as_secs_f64())
-}
-
 /// Lateness of the answers on the real clock at a rate of reads, and the processors that the server takes: meanwhile, and
 /// afterwards without a request.
 fn lateness(program: &Path, dir: &Path, rate: u32, seconds: u32) -> Result<Value> {
     let server = exposed(program, dir, FAST_DRIVE, "real")?;
-    let cpu_ns = || process_cpu_ns(server.child.id());
     let fio = Fio { socket: &server.socket, direction: "read", seconds };
-    let before_ns = cpu_ns()?;
+    let before_ns = server.cpu_ns()?;
     let iops = fio.iops(&[&format!("--rate_iops={rate}")])?;
-    let worked_ns = cpu_ns()?;
+    let worked_ns = server.cpu_ns()?;
     std::thread::sleep(Duration::from_secs(seconds.into()));
     let second_ns = f64::from(seconds) * 1e9;
     let busy = (worked_ns - before_ns) / second_ns;
-    let idle = (cpu_ns()? - worked_ns) / second_ns;
+    let idle = (server.cpu_ns()? - worked_ns) / second_ns;
     let document = server.end()?;
     Ok(json!({
         "rate": rate, "iops": iops, "lateness_ns": document["lateness_ns"],

@@ -1,7 +1,7 @@
 //! Small hosts of NBD and of NVMe/TCP for the same loop: commands of 4 KiB at random places, so many outstanding on each
 //! connection.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -28,19 +28,23 @@ pub(super) trait Protocol {
     fn take(&self, input: &[u8], is_write: bool) -> Result<Option<(usize, Option<u16>)>>;
 }
 
+/// Places of commands in a span, by a step of Knuth's generator of 64 bits.
+fn places(span_bytes: u64, mut seed: u64) -> impl FnMut() -> u64 {
+    move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % (span_bytes / u64::from(BYTES)) * u64::from(BYTES)
+    }
+}
+
 /// Keeps commands outstanding for a time. Returns those that have ended.
 pub(super) fn work<P: Protocol>(
     protocol: &P,
     mut stream: &TcpStream,
     is_write: bool,
     (span_bytes, time): (u64, Duration),
-    mut seed: u64,
+    seed: u64,
 ) -> Result<u64> {
-    let mut place = || {
-        // A step of Knuth's generator of 64 bits.
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) % (span_bytes / u64::from(BYTES)) * u64::from(BYTES)
-    };
+    let mut place = places(span_bytes, seed);
     let mut out = Vec::new();
     (0..DEPTH).for_each(|tag| protocol.issue(&mut out, tag, is_write, place()));
     let (mut input, mut filled) = (vec![0; 4 << 20], 0);
@@ -66,6 +70,57 @@ pub(super) fn work<P: Protocol>(
         filled -= at;
     }
     Ok(ended)
+}
+
+/// Issues reads at a rate for a time, each alone: one that finds no free tag, or comes when this thread did not run, is
+/// left out. Returns the ns from the issue of each to its end. The thread spins, so that it sees an end at once.
+pub(super) fn paced<P: Protocol>(
+    protocol: &P,
+    mut stream: &TcpStream,
+    rate_iops: u32,
+    (span_bytes, time): (u64, Duration),
+    seed: u64,
+) -> Result<Vec<u64>> {
+    let mut place = places(span_bytes, seed);
+    let interval = Duration::from_secs(1) / rate_iops;
+    stream.set_nonblocking(true)?;
+    let (start, mut out, mut waits_ns) = (Instant::now(), Vec::new(), Vec::new());
+    let mut issued = vec![start; usize::from(DEPTH)];
+    let mut free: Vec<u16> = (0..DEPTH).collect();
+    let (mut input, mut filled, mut due) = (vec![0; 1 << 20], 0, start);
+    loop {
+        let now = Instant::now();
+        let is_over = now - start >= time;
+        if is_over && free.len() == usize::from(DEPTH) {
+            return Ok(waits_ns);
+        }
+        if !is_over && now >= due {
+            if let Some(tag) = free.pop() {
+                out.clear();
+                protocol.issue(&mut out, tag, false, place());
+                issued[usize::from(tag)] = now;
+                stream.write_all(&out)?;
+            }
+            while due <= now {
+                due += interval;
+            }
+        }
+        match stream.read(&mut input[filled..]) {
+            Ok(0) => bail!("the server has ended the connection"),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => continue,
+            Err(error) => return Err(error.into()),
+        }
+        let (mut at, now) = (0, Instant::now());
+        while let Some((bytes, tag)) = protocol.take(&input[at..filled], false)? {
+            at += bytes;
+            let Some(tag) = tag else { continue };
+            waits_ns.push((now - issued[usize::from(tag)]).as_nanos() as u64);
+            free.push(tag);
+        }
+        input.copy_within(at..filled, 0);
+        filled -= at;
+    }
 }
 
 /// The old handshake of NBD, which every server knows, and simple replies.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::super::expose::Server;
+use super::super::expose::server::Server;
 use super::super::scratch::ScratchDir;
 use super::accounting::{self, settled};
 use super::file_system::{FileSystem, command};

@@ -177,6 +177,20 @@ impl Contents {
         self.store.read(offset, bytes)
     }
 
+    /// The bytes of these ranges, one behind the other.
+    ///
+    /// # Errors
+    /// That of the file.
+    pub fn gather(&self, ranges: &[Range<u64>]) -> io::Result<Vec<u8>> {
+        let mut data = Vec::new();
+        for range in ranges {
+            let at = data.len();
+            data.resize(at + (range.end - range.start) as usize, 0);
+            self.read(range.start, &mut data[at..])?;
+        }
+        Ok(data)
+    }
+
     /// Replaces the bytes from `offset` on.
     ///
     /// # Errors

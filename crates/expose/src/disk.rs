@@ -13,7 +13,7 @@ mod state;
 pub mod volatile;
 mod zones;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Status};
@@ -83,6 +83,8 @@ pub struct Disk<T> {
     reserved_pages: u64,
     ended: Vec<Completion>,
     finished: Vec<RequestResult<T>>,
+    /// Zones that have changed without an order of a host.
+    changed_zones: BTreeSet<u32>,
 }
 
 impl Shape {
@@ -128,6 +130,7 @@ impl<T> Disk<T> {
             reserved_pages: 0,
             ended: Vec::new(),
             finished: Vec::new(),
+            changed_zones: BTreeSet::new(),
         }
     }
 
@@ -223,8 +226,9 @@ impl<T> Disk<T> {
 
     /// Replaces everything but the account and the data.
     fn exchange(&mut self, drive: ExposedDrive, volatile: Option<Volatile>, faults: Faults) {
-        let before = self.totals();
+        let (before, zones) = (self.totals(), self.zones_now());
         (self.drive, self.volatile, self.faults) = (drive, volatile, faults);
+        self.note_changed_zones(&zones);
         self.accounting.jump(&before, self.drive.telemetry(), self.drive.now());
     }
 
@@ -256,10 +260,21 @@ impl<T> Disk<T> {
             Action::Flush => return Ok(()),
             Action::Append | Action::Zone { .. } if self.drive.zones().is_none() => false,
             Action::Write | Action::Append => request.data.len() as u64 == request.bytes,
+            Action::Copy => self.drive.zones().is_none() && self.has_sources(request),
             _ => true,
         };
         let is_within = request.bytes > 0 && end <= self.shape().capacity_bytes;
         if is_sound && is_within { Ok(()) } else { Err(Fault::Invalid) }
+    }
+
+    /// Whether the sources of a copy lie within the disk, and are as long as its destination.
+    fn has_sources(&self, request: &Request) -> bool {
+        let capacity_bytes = self.shape().capacity_bytes;
+        let is_within =
+            |source: &Range<u64>| source.start < source.end && source.end <= capacity_bytes;
+        request.sources.iter().all(is_within)
+            && request.sources.iter().map(|source| source.end - source.start).sum::<u64>()
+                == request.bytes
     }
 
     /// Starts requests in their order, as long as there are tags and nobody changes their pages.
@@ -283,7 +298,14 @@ impl<T> Disk<T> {
         if let Err(fault) = self.faults.check(self.contents.shape(), &job.request) {
             return self.finish(job, Err(fault));
         }
-        let is_filling = !matches!(job.request.action, Action::Trim | Action::Zone { .. });
+        if job.request.action == Action::Copy {
+            match self.contents.gather(&job.request.sources) {
+                Ok(data) => job.request.data = data,
+                Err(_) => return self.finish(job, Err(Fault::Source)),
+            }
+        }
+        let is_filling =
+            !matches!(job.request.action, Action::Trim | Action::Overwrite | Action::Zone { .. });
         job.new_pages = if is_filling { self.contents.holes_among(job.pages.clone()) } else { 0 };
         if !self.contents.has_room(self.reserved_pages + job.new_pages) {
             return self.finish(job, Err(Fault::NoSpace));
@@ -350,7 +372,12 @@ impl<T> Disk<T> {
         let errno = ERRNO_IO;
         let status = if result.is_ok() { Status::Ok } else { Status::Failed { errno } };
         let end = Completion { tag: 0, status, submitted, done };
-        self.accounting.ended(&as_command(&request, self.contents.shape()), &end);
+        if !request.action.is_own() {
+            self.accounting.ended(&as_command(&request, self.contents.shape()), &end);
+        }
+        if request.action == Action::Copy && result.is_ok() {
+            self.accounting.copied();
+        }
         self.finished.push(RequestResult { token, result, submitted, done });
     }
 
@@ -358,15 +385,19 @@ impl<T> Disk<T> {
         let range = request.range();
         match request.action {
             Action::Read => return self.read(range),
-            Action::Fetch | Action::Flush => {}
-            Action::Write | Action::Append => {
+            Action::Fetch | Action::Scan | Action::Flush => {}
+            Action::Write | Action::Copy | Action::Append => {
                 self.contents.write(request.offset, &request.data)?;
             }
             Action::Zone { action, .. } => self.empty_zones(request, action)?,
-            Action::Trim => self.forget(&range)?,
+            Action::Trim | Action::Overwrite => self.forget(&range)?,
             Action::Zero { keeps_pages } => self.zero(range.clone(), keeps_pages)?,
         }
-        if !matches!(request.action, Action::Fetch | Action::Flush | Action::Zone { .. }) {
+        let keeps_data = matches!(
+            request.action,
+            Action::Fetch | Action::Scan | Action::Flush | Action::Zone { .. }
+        );
+        if !keeps_data {
             self.faults.replaced(self.contents.shape(), &range);
         }
         Ok(if request.action == Action::Append {
@@ -499,8 +530,8 @@ impl<T> Disk<T> {
 /// A request as one command, for the account.
 fn as_command(request: &Request, shape: &Shape) -> Op {
     let kind = match request.action {
-        Action::Read | Action::Fetch => OpKind::Read,
-        Action::Write | Action::Append => OpKind::Write,
+        Action::Read | Action::Fetch | Action::Scan => OpKind::Read,
+        Action::Write | Action::Copy | Action::Overwrite | Action::Append => OpKind::Write,
         Action::Flush => OpKind::Flush,
         Action::Trim | Action::Zone { .. } => OpKind::Deallocate,
         Action::Zero { keeps_pages: false } if shape.deallocates => OpKind::Deallocate,

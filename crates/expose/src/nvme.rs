@@ -21,6 +21,8 @@ pub mod logs;
 mod placement;
 pub mod placement_events;
 pub mod queue;
+mod self_test;
+pub mod self_tests;
 pub mod subsystem;
 mod zones;
 

@@ -48,11 +48,13 @@ impl Request {
     /// The pages whose map or content it changes.
     pub fn pages_changed(&self, shape: &Shape) -> Range<u64> {
         match self.action {
-            Action::Write | Action::Append | Action::Zero { .. } | Action::Zone { .. } => {
-                shape.pages_touched(&self.range())
-            }
-            Action::Trim => shape.pages_within(&self.range()),
-            Action::Read | Action::Fetch | Action::Flush => 0..0,
+            Action::Write
+            | Action::Copy
+            | Action::Append
+            | Action::Zero { .. }
+            | Action::Zone { .. } => shape.pages_touched(&self.range()),
+            Action::Trim | Action::Overwrite => shape.pages_within(&self.range()),
+            Action::Read | Action::Fetch | Action::Scan | Action::Flush => 0..0,
         }
     }
 }
@@ -63,8 +65,14 @@ pub fn commands(request: &Request, shape: &Shape) -> Vec<Op> {
     let mut plan = Plan { shape, fua, placement, commands: Vec::with_capacity(1) };
     let range = request.range();
     match request.action {
-        Action::Read | Action::Fetch => plan.add(OpKind::Read, plan.blocks(&range)),
-        Action::Write | Action::Append => plan.write(&range),
+        Action::Read | Action::Fetch | Action::Scan => {
+            plan.add(OpKind::Read, plan.blocks(&range));
+        }
+        Action::Write | Action::Overwrite | Action::Append => plan.write(&range),
+        Action::Copy => {
+            request.sources.iter().for_each(|source| plan.add(OpKind::Read, plan.blocks(source)));
+            plan.write(&range);
+        }
         Action::Flush => plan.add(OpKind::Flush, 0..0),
         Action::Trim => plan.trim(&range),
         Action::Zero { keeps_pages: false } if shape.deallocates => plan.zero(&range),

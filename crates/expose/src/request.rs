@@ -1,5 +1,7 @@
 //! Requests of a client and their answers, the same for every protocol.
 
+use std::ops::Range;
+
 use sim::host::ZoneAction;
 use sim::mechanism::zones::ZoneError;
 
@@ -10,8 +12,14 @@ pub enum Action {
     Read,
     /// Read the bytes within the drive, and return none.
     Fetch,
+    /// Read the bytes for the drive itself, which tests them: nobody has asked for them.
+    Scan,
+    /// Write the whole pages among the bytes for the drive itself, which then forgets them.
+    Overwrite,
     /// Replace the bytes by those of the request.
     Write,
+    /// Replace the bytes by those of the sources, as they are when the request starts.
+    Copy,
     /// Write the bytes of the request at the end of the zone that begins at the offset.
     Append,
     /// Change the state of the zone of these bytes.
@@ -47,12 +55,22 @@ pub struct Request {
     pub placement: u8,
     /// The bytes of a write or an append, of the length `bytes`; empty for other requests.
     pub data: Vec<u8>,
+    /// The bytes that a copy reads, in their order, together as many as `bytes`; empty for other requests.
+    pub sources: Vec<Range<u64>>,
+}
+
+impl Action {
+    /// Whether it is work of the drive for itself, which counts for no host.
+    pub fn is_own(self) -> bool {
+        matches!(self, Self::Scan | Self::Overwrite)
+    }
 }
 
 impl Request {
     /// A request without data, and without a wish about its place or its durability.
     pub fn new(action: Action, offset: u64, bytes: u64) -> Self {
-        Self { action, offset, bytes, fua: false, placement: 0, data: Vec::new() }
+        let (data, sources) = Default::default();
+        Self { action, offset, bytes, fua: false, placement: 0, data, sources }
     }
 }
 
@@ -86,6 +104,8 @@ pub enum Answer {
 pub enum Fault {
     /// The drive or the file behind the contents failed.
     Io,
+    /// A source of a copy cannot be read.
+    Source,
     /// The request is malformed, or outside the disk.
     Invalid,
     /// The disk takes no changes.

@@ -11,6 +11,8 @@ pub const COMMAND_BYTES: usize = 64;
 pub const COMPLETION_BYTES: usize = 16;
 /// Bytes of a range of Dataset Management.
 pub const RANGE_BYTES: usize = 16;
+/// Bytes of a source of Copy in descriptor format 0.
+pub const COPY_SOURCE_BYTES: usize = 32;
 
 /// Opcode of the commands of fabrics; their type is in the first byte of the namespace.
 pub const FABRICS: u8 = 0x7f;
@@ -25,6 +27,7 @@ pub mod admin {
     pub const SET_FEATURES: u8 = 0x09;
     pub const GET_FEATURES: u8 = 0x0a;
     pub const ASYNC_EVENT: u8 = 0x0c;
+    pub const SELF_TEST: u8 = 0x14;
     pub const KEEP_ALIVE: u8 = 0x18;
     pub const DIRECTIVE_RECEIVE: u8 = 0x1a;
     pub const FORMAT: u8 = 0x80;
@@ -41,6 +44,7 @@ pub mod nvm {
     pub const WRITE_ZEROES: u8 = 0x08;
     pub const DATASET_MANAGEMENT: u8 = 0x09;
     pub const VERIFY: u8 = 0x0c;
+    pub const COPY: u8 = 0x19;
 }
 
 /// The place and length of the data of a command.
@@ -184,6 +188,30 @@ impl DatasetRange {
     }
 }
 
+/// A source of Copy, in descriptor format 0: without protection information.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopySource {
+    /// First block.
+    pub start: u64,
+    /// Number of blocks, from 1 to 65,536.
+    pub blocks: u32,
+}
+
+impl CopySource {
+    /// Decodes the 32 bytes. Missing bytes count as zero.
+    pub fn decode(bytes: &[u8]) -> Self {
+        Self { start: u64_at(bytes, 8), blocks: u32::from(u16_at(bytes, 16)) + 1 }
+    }
+
+    /// The 32 bytes.
+    pub fn encode(&self) -> [u8; COPY_SOURCE_BYTES] {
+        let mut bytes = [0; COPY_SOURCE_BYTES];
+        put(&mut bytes, 8, self.start.to_le_bytes());
+        put(&mut bytes, 16, (self.blocks.wrapping_sub(1) as u16).to_le_bytes());
+        bytes
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +238,8 @@ mod tests {
             prop_assert_eq!(Completion::decode(&completion.encode()), completion);
             let range = DatasetRange { attributes: dwords[0], blocks: dwords[1], start: offset };
             prop_assert_eq!(DatasetRange::decode(&range.encode()), range);
+            let source = CopySource { start: offset, blocks: u32::from(id) + 1 };
+            prop_assert_eq!(CopySource::decode(&source.encode()), source);
         }
     }
 

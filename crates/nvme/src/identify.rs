@@ -46,6 +46,10 @@ pub struct IdentifyController {
     pub sanitize_crypto: bool,
     /// Whether Sanitize can erase all blocks.
     pub sanitize_block: bool,
+    /// Whether Sanitize can write a pattern over all blocks.
+    pub sanitize_overwrite: bool,
+    /// Nominal time of an extended self-test, in minutes; 0 without self-tests.
+    pub extended_self_test_min: u16,
     /// Composite temperature from which performance may suffer, in kelvin; 0 if not reported.
     pub warning_temperature_k: u16,
     /// Whether the controller has a volatile write cache.
@@ -76,6 +80,8 @@ pub struct IdentifyController {
     pub namespaces: u32,
     /// Optional commands of the NVM command set (ONCS).
     pub nvm_commands: u16,
+    /// Formats of the sources of Copy (OCFS), a bit each.
+    pub copy_formats: u16,
     /// Name of the subsystem.
     pub subsystem: String,
     /// Bytes of a command with the data in its capsule, in units of 16.
@@ -117,6 +123,8 @@ impl IdentifyController {
             crypto_erase: attributes & 1 << 2 != 0,
             sanitize_crypto: sanitize & 1 != 0,
             sanitize_block: sanitize & 1 << 1 != 0,
+            sanitize_overwrite: sanitize & 1 << 2 != 0,
+            extended_self_test_min: if commands & 1 << 4 == 0 { 0 } else { u16_at(bytes, 316) },
             warning_temperature_k: u16_at(bytes, 266),
             volatile_write_cache: u8_at(bytes, 525) & 1 != 0,
             autonomous_power: u8_at(bytes, 265) & 1 != 0,
@@ -132,6 +140,7 @@ impl IdentifyController {
             commands_max: u16_at(bytes, 514),
             namespaces: u32_at(bytes, 516),
             nvm_commands: u16_at(bytes, 520),
+            copy_formats: u16_at(bytes, 534),
             subsystem: text(&array::<256>(bytes, 768)),
             capsule_16_bytes: u32_at(bytes, 1792),
             placement: u32_at(bytes, 96) & PLACEMENT != 0,
@@ -158,7 +167,8 @@ impl IdentifyController {
         let attributes = if self.placement { 1 | ENDURANCE_GROUPS | PLACEMENT } else { 1 };
         put(&mut bytes, 96, attributes.to_le_bytes());
         put(&mut bytes, 111, [if self.discovery { DISCOVERY } else { IO_CONTROLLER }]);
-        let commands = bits(&[(1, self.format), (5, self.placement)]) as u16;
+        let has_self_test = self.extended_self_test_min > 0;
+        let commands = bits(&[(1, self.format), (4, has_self_test), (5, self.placement)]) as u16;
         put(&mut bytes, 256, commands.to_le_bytes());
         put(&mut bytes, 258, self.outstanding_max);
         // One slot of firmware, which is read only.
@@ -171,11 +181,21 @@ impl IdentifyController {
         put(&mut bytes, 266, self.warning_temperature_k.to_le_bytes());
         put(&mut bytes, 268, self.critical_temperature_k.to_le_bytes());
         put(&mut bytes, 280, self.total_nvm_bytes.to_le_bytes());
+        put(&mut bytes, 316, self.extended_self_test_min.to_le_bytes());
+        // One self-test at a time in the subsystem.
+        put(&mut bytes, 318, [u8::from(has_self_test)]);
         put(&mut bytes, 320, self.keep_alive_100ms.to_le_bytes());
         put(
             &mut bytes,
             328,
-            bits(&[(0, self.sanitize_crypto), (1, self.sanitize_block)]).to_le_bytes(),
+            bits(&[
+                (0, self.sanitize_crypto),
+                (1, self.sanitize_block),
+                (2, self.sanitize_overwrite),
+                // A sanitize always deallocates.
+                (29, self.sanitize_crypto || self.sanitize_block || self.sanitize_overwrite),
+            ])
+            .to_le_bytes(),
         );
         // The last endurance group.
         put(&mut bytes, 340, u16::from(self.placement).to_le_bytes());
@@ -188,6 +208,7 @@ impl IdentifyController {
         put(&mut bytes, 524, [bits(&erasure) as u8]);
         // A flush may name all namespaces.
         put(&mut bytes, 525, [u8::from(self.volatile_write_cache) | 0b11 << 1]);
+        put(&mut bytes, 534, self.copy_formats.to_le_bytes());
         // Descriptors of data, and offsets into the capsule.
         put(&mut bytes, 536, (1_u32 | 1 << 20).to_le_bytes());
         put_text(&mut bytes, 768..1024, &self.subsystem, 0);
@@ -248,6 +269,17 @@ pub struct LbaFormat {
     pub metadata_bytes: u16,
 }
 
+/// Largest Copy of a namespace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyLimits {
+    /// Blocks of a source (MSSRL).
+    pub source_blocks: u16,
+    /// Blocks of a command (MCL).
+    pub blocks: u32,
+    /// Sources of a command, counted from 0 (MSRC).
+    pub sources: u8,
+}
+
 /// Answer to Identify Namespace, as far as ssdlab uses it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdentifyNamespace {
@@ -267,6 +299,8 @@ pub struct IdentifyNamespace {
     pub deallocates_to_zeros: bool,
     /// Blocks of the unit in which writes and deallocations are efficient; 0 if not reported.
     pub unit_blocks: u16,
+    /// Largest Copy; 0 without the command.
+    pub copy: CopyLimits,
     /// The endurance group; 0 if not reported.
     pub endurance_group: u16,
     /// Globally unique number; 0 if not reported.
@@ -298,6 +332,11 @@ impl IdentifyNamespace {
             thin: features & 1 != 0,
             deallocates_to_zeros: u8_at(bytes, 33) & 0b111 == 1,
             unit_blocks: if has_unit { u16_at(bytes, 64).wrapping_add(1) } else { 0 },
+            copy: CopyLimits {
+                source_blocks: u16_at(bytes, 74),
+                blocks: u32_at(bytes, 76),
+                sources: u8_at(bytes, 80),
+            },
             endurance_group: u16_at(bytes, 102),
             guid: u128::from_be_bytes(array(bytes, 104)),
         }
@@ -326,6 +365,9 @@ impl IdentifyNamespace {
             // Write granularity and alignment, deallocate granularity and alignment, optimal write size.
             [64, 66, 68, 70, 72].into_iter().for_each(|at| put(&mut bytes, at, unit));
         }
+        put(&mut bytes, 74, self.copy.source_blocks.to_le_bytes());
+        put(&mut bytes, 76, self.copy.blocks.to_le_bytes());
+        put(&mut bytes, 80, [self.copy.sources]);
         put(&mut bytes, 102, self.endurance_group.to_le_bytes());
         put(&mut bytes, 104, self.guid.to_be_bytes());
         for (index, format) in self.lba_formats.iter().take(64).enumerate() {
@@ -464,18 +506,18 @@ mod tests {
     proptest! {
         #[test]
         fn a_controller_survives_the_wire(
-            (flags, power_states) in (any::<[bool; 10]>(), power_states()),
+            (flags, power_states) in (any::<[bool; 11]>(), power_states()),
             texts in ["[a-z0-9]{0,20}", "[a-z0-9]{0,40}", "[a-z0-9]{0,8}", "[a-z0-9:.]{0,223}"],
             (events, namespaces, capsule_16_bytes) in any::<(u32, u32, u32)>(),
-            [warning, critical, controller_id, keep_alive, commands, nvm_commands] in any::<[u16; 6]>(),
+            [warning, critical, controller_id, keep_alive, commands, nvm_commands, copy_formats, extended_self_test_min] in any::<[u16; 8]>(),
             (total_nvm_bytes, version, bytes) in any::<(u128, (u16, u8, u8), [u8; 4])>(),
         ) {
             let [serial, model, firmware, subsystem] = texts;
-            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, cache, apst, discovery, placement] = flags;
+            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, sanitize_overwrite, cache, apst, discovery, placement] = flags;
             let controller = IdentifyController {
                 serial, model, firmware, version, total_nvm_bytes, format, format_hits_all, erase_hits_all, crypto_erase,
                 sanitize_crypto, sanitize_block, power_states, discovery, events, namespaces, subsystem, capsule_16_bytes,
-                controller_id, nvm_commands, placement,
+                controller_id, nvm_commands, copy_formats, placement, extended_self_test_min, sanitize_overwrite,
                 warning_temperature_k: warning,
                 critical_temperature_k: critical,
                 volatile_write_cache: cache,
@@ -495,11 +537,13 @@ mod tests {
             (lba_format, protection, unit_blocks, endurance_group) in (0_u8..64, 0_u8..8, any::<u16>(), any::<u16>()),
             [extended_metadata, protection_first, thin, deallocates_to_zeros] in any::<[bool; 4]>(),
             lba_formats in prop::collection::vec((9..32_u32, any::<u16>()), 1..65),
+            (source_blocks, blocks, sources) in any::<(u16, u32, u8)>(),
         ) {
             let lba_formats = lba_formats.into_iter().map(|(shift, metadata_bytes)| LbaFormat { block_bytes: Some(1 << shift), metadata_bytes }).collect();
             let format = NamespaceFormat { lba_format, extended_metadata, protection, protection_first };
+            let copy = CopyLimits { source_blocks, blocks, sources };
             let namespace = IdentifyNamespace {
-                size_blocks, capacity_blocks, used_blocks, format, lba_formats, thin, deallocates_to_zeros, unit_blocks, guid, endurance_group,
+                size_blocks, capacity_blocks, used_blocks, format, lba_formats, thin, deallocates_to_zeros, unit_blocks, guid, endurance_group, copy,
             };
             prop_assert_eq!(IdentifyNamespace::decode(&namespace.encode()), namespace);
         }

@@ -13,5 +13,7 @@ pub mod fdp;
 pub mod identify;
 pub mod log;
 pub mod pdu;
+pub mod power;
+pub mod self_test;
 pub mod status;
 pub mod zns;

@@ -19,12 +19,14 @@ pub mod page {
     pub const FIRMWARE: u8 = 0x03;
     pub const CHANGED_NAMESPACES: u8 = 0x04;
     pub const EFFECTS: u8 = 0x05;
+    pub const SELF_TEST: u8 = 0x06;
     pub const PLACEMENT_CONFIGURATIONS: u8 = 0x20;
     pub const PLACEMENT_USAGE: u8 = 0x21;
     pub const PLACEMENT_STATISTICS: u8 = 0x22;
     pub const PLACEMENT_EVENTS: u8 = 0x23;
     pub const DISCOVERY: u8 = 0x70;
     pub const SANITIZE: u8 = 0x81;
+    pub const CHANGED_ZONES: u8 = 0xbf;
     pub const OCP: u8 = 0xc0;
 }
 
@@ -164,9 +166,16 @@ pub struct SanitizeLog {
     pub progress: u16,
     /// State of the most recent one.
     pub state: SanitizeState,
+    /// Whole passes of an overwrite.
+    pub passes: u8,
 }
 
 impl SanitizeLog {
+    /// That of a drive that was never sanitized.
+    pub const NEVER: Self = Self { progress: u16::MAX, state: SanitizeState::Never, passes: 0 };
+    /// Most passes that it can tell.
+    const PASSES_MAX: u8 = 0b1_1111;
+
     /// Decodes the log.
     pub fn decode(bytes: &[u8]) -> Self {
         let state = match u16_at(bytes, 2) & 0x07 {
@@ -177,7 +186,8 @@ impl SanitizeLog {
             3 => SanitizeState::Failed,
             other => SanitizeState::Unknown(other as u8),
         };
-        Self { progress: u16_at(bytes, 0), state }
+        let passes = (u16_at(bytes, 2) >> 3) as u8 & Self::PASSES_MAX;
+        Self { progress: u16_at(bytes, 0), state, passes }
     }
 
     /// The log; the time that a sanitize takes is not reported.
@@ -191,7 +201,8 @@ impl SanitizeLog {
             SanitizeState::Unknown(other) => u16::from(other),
         };
         put(&mut bytes, 0, self.progress.to_le_bytes());
-        put(&mut bytes, 2, state.to_le_bytes());
+        let status = state | u16::from(self.passes.min(Self::PASSES_MAX)) << 3;
+        put(&mut bytes, 2, status.to_le_bytes());
         (8..32).step_by(4).for_each(|at| put(&mut bytes, at, u32::MAX.to_le_bytes()));
         bytes
     }
@@ -351,7 +362,7 @@ mod tests {
             };
             prop_assert_eq!(SmartLog::decode(&log.encode()), log);
             for state in [SanitizeState::Never, SanitizeState::Completed, SanitizeState::InProgress, SanitizeState::Failed] {
-                let log = SanitizeLog { progress: temperature_k, state };
+                let log = SanitizeLog { progress: temperature_k, state, passes: bytes[0] & 0x1f };
                 prop_assert_eq!(SanitizeLog::decode(&log.encode()), log);
             }
         }

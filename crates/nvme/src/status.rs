@@ -45,6 +45,8 @@ impl CommandStatus {
     pub const NOT_SAVEABLE: Self = Self::final_of(0x010d);
     /// The feature cannot be changed.
     pub const NOT_CHANGEABLE: Self = Self::final_of(0x010e);
+    /// A self-test is going on.
+    pub const SELF_TEST: Self = Self::final_of(0x011d);
     /// Connect asks for a format of the fabric that is unknown.
     pub const CONNECT_FORMAT: Self = Self::final_of(0x0180);
     /// The controller is in use by another association, or there are too many.
@@ -53,6 +55,8 @@ impl CommandStatus {
     pub const CONNECT_PARAMETERS: Self = Self::final_of(0x0182);
     /// This host may not connect.
     pub const CONNECT_HOST: Self = Self::final_of(0x0184);
+    /// The command has more ranges, or more blocks, than the namespace permits.
+    pub const SIZE_LIMIT: Self = Self::final_of(0x0183);
     /// The blocks lie in two zones, or beyond the capacity of one.
     pub const ZONE_BOUNDARY: Self = Self::final_of(0x01b8);
     /// The zone is full.

@@ -2,7 +2,7 @@
 
 use crate::bytes::{bits, put};
 use crate::identify::IDENTIFY_BYTES;
-use base::bytes::{u8_at, u32_at, u64_at};
+use base::bytes::{u8_at, u16_at, u32_at, u64_at};
 
 /// Number of the command set (CSI).
 pub const COMMAND_SET: u8 = 2;
@@ -10,6 +10,13 @@ pub const COMMAND_SET: u8 = 2;
 pub const REPORT_HEADER_BYTES: usize = 64;
 /// Bytes of a zone in a report.
 pub const DESCRIPTOR_BYTES: usize = 64;
+
+/// Bytes of the log of changed zones.
+pub const CHANGED_BYTES: usize = 4096;
+/// Zones that it has room for.
+pub const CHANGED_MAX: usize = 511;
+/// Its count where there are more.
+const CHANGED_TOO_MANY: u16 = 0xffff;
 
 /// Opcodes of its commands.
 pub mod opcode {
@@ -101,6 +108,28 @@ pub fn zones_of(report: &[u8]) -> (u64, Vec<ZoneDescriptor>) {
     (count, held.take(count as usize).collect())
 }
 
+/// The log of changed zones (BFh): their first blocks, or none if they are too many.
+pub fn changed(starts: &[u64]) -> Vec<u8> {
+    let mut bytes = vec![0; CHANGED_BYTES];
+    if starts.len() > CHANGED_MAX {
+        put(&mut bytes, 0, CHANGED_TOO_MANY.to_le_bytes());
+        return bytes;
+    }
+    put(&mut bytes, 0, (starts.len() as u16).to_le_bytes());
+    let places = (8..).step_by(8);
+    places.zip(starts).for_each(|(at, start)| put(&mut bytes, at, start.to_le_bytes()));
+    bytes
+}
+
+/// First blocks of the zones in that log, or `None` if they are too many.
+pub fn changed_of(bytes: &[u8]) -> Option<Vec<u64>> {
+    let count = u16_at(bytes, 0);
+    (count != CHANGED_TOO_MANY).then(|| {
+        let count = usize::from(count).min(CHANGED_MAX);
+        (0..count).map(|index| u64_at(bytes, 8 + 8 * index)).collect()
+    })
+}
+
 /// Answer to Identify of a zoned namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZonedNamespace {
@@ -170,6 +199,12 @@ mod tests {
                 listed.truncate(held.len());
                 prop_assert_eq!((found, listed), (count as u64, held.clone()));
             }
+        }
+
+        #[test]
+        fn changed_zones_survive_the_wire(starts in prop::collection::vec(any::<u64>(), 0..514)) {
+            let expected = (starts.len() <= CHANGED_MAX).then(|| starts.clone());
+            prop_assert_eq!(changed_of(&changed(&starts)), expected);
         }
 
         #[test]

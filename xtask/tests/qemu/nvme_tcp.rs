@@ -40,9 +40,15 @@ fn the_drive_is_discovered_connected_and_listed() {
         (CAPACITY_BYTES, 4096)
     );
     let controller = document("tcp-id-ctrl");
-    for (field, value) in
-        [("mdts", 8), ("cntrltype", 1), ("oncs", 0x8f), ("oacs", 2), ("sanicap", 3), ("vwc", 7)]
-    {
+    for (field, value) in [
+        ("mdts", 8),
+        ("cntrltype", 1),
+        ("oncs", 0x18f),
+        ("oacs", 0x12),
+        ("sanicap", 1 << 29 | 0b111),
+        ("apsta", 1),
+        ("vwc", 7),
+    ] {
         assert_eq!(controller[field], value, "{field}");
     }
     assert_eq!(controller["subnqn"], nqn);

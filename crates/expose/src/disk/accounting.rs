@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::telemetry::ColumnKind;
-use base::{Completion, Histogram, Nanos, Op, TelemetryRow};
+use base::{Completion, Histogram, Nanos, Op, OpKind, TelemetryRow};
 use serde::{Deserialize, Serialize};
 
 /// Length of a row of telemetry.
@@ -159,6 +159,11 @@ impl Accounting {
         if let Some(follower) = &mut self.follower {
             follower(DiskEvent::Request(op, &shown));
         }
+    }
+
+    /// Counts a copy, which is a write, among the reads as well, without its bytes: those go to no host.
+    pub fn copied(&mut self) {
+        self.counts.ios[OpKind::Read.index()] += 1;
     }
 
     /// Closes the account of a drive that loses its power.

@@ -17,7 +17,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 
 /// The data of a request; zeroes and everything that is no write repeat themselves.
 pub(super) fn data_of(request: &Request) -> Data {
-    if request.action != Action::Write {
+    if !matches!(request.action, Action::Write | Action::Copy) {
         return Data::Repeating;
     }
     let sample = &request.data[..request.data.len().min(SAMPLE_BYTES)];

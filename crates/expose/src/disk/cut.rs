@@ -187,14 +187,14 @@ impl<T> Disk<T> {
         job: &Job<T>,
         is_mapped: bool,
     ) -> io::Result<()> {
-        if !is_mapped {
+        if !is_mapped || job.request.action == Action::Overwrite {
             return self.contents.forget(page..page + 1);
         }
         let page_bytes = self.contents.shape().page_bytes;
         let (first, end) = (page * page_bytes, (page + 1) * page_bytes);
         let range = job.request.range();
         let part = range.start.max(first)..range.end.min(end);
-        if matches!(job.request.action, Action::Write | Action::Append) {
+        if matches!(job.request.action, Action::Write | Action::Copy | Action::Append) {
             let from = (part.start - range.start) as usize;
             let data = &job.request.data[from..from + (part.end - part.start) as usize];
             self.contents.write(part.start, data)

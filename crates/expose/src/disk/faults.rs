@@ -40,6 +40,12 @@ impl Faults {
         is_possible
     }
 
+    /// The begin of the first unreadable block among the bytes, or `None` if all are readable.
+    pub fn first_bad(&self, shape: &Shape, bytes: &Range<u64>) -> Option<u64> {
+        let blocks = blocks_touched(shape, bytes);
+        self.bad_blocks.range(blocks).next().map(|block| block * shape.block_bytes)
+    }
+
     /// Makes every block readable.
     pub fn heal(&mut self) {
         self.bad_blocks.clear();
@@ -48,19 +54,27 @@ impl Faults {
     /// Checks a request before it is carried out.
     ///
     /// # Errors
-    /// [`Fault::ReadOnly`], and [`Fault::Io`] for a read of an unreadable block, also of one that is written in part.
+    /// [`Fault::ReadOnly`], [`Fault::Source`], and [`Fault::Io`] for a read of an unreadable block, also of one that is
+    /// written in part.
     pub fn check(&self, shape: &Shape, request: &Request) -> Result<(), Fault> {
         let range = request.range();
         match request.action {
             Action::Flush => return Ok(()),
-            Action::Read | Action::Fetch => {}
+            Action::Read | Action::Fetch | Action::Scan => {}
             _ if self.is_read_only => return Err(Fault::ReadOnly),
-            Action::Trim | Action::Zone { .. } => return Ok(()),
-            Action::Write | Action::Append | Action::Zero { .. } => {
+            Action::Trim | Action::Overwrite | Action::Zone { .. } => return Ok(()),
+            Action::Write | Action::Copy | Action::Append | Action::Zero { .. } => {
                 let whole = blocks_within(shape, &range);
                 let touched = blocks_touched(shape, &range);
                 let partial = (touched.start..whole.start).chain(whole.end..touched.end);
-                return if self.is_any_bad(partial) { Err(Fault::Io) } else { Ok(()) };
+                let mut sources = request.sources.iter().map(|range| blocks_touched(shape, range));
+                return if sources.any(|blocks| self.bad_blocks.range(blocks).next().is_some()) {
+                    Err(Fault::Source)
+                } else if self.is_any_bad(partial) {
+                    Err(Fault::Io)
+                } else {
+                    Ok(())
+                };
             }
         }
         let touched = blocks_touched(shape, &range);
@@ -109,6 +123,9 @@ mod tests {
         assert_eq!(check(&faults, Action::Read, 0..513), Err(Fault::Io));
         assert_eq!(check(&faults, Action::Write, 600..1024), Err(Fault::Io), "it is read before");
         assert_eq!(check(&faults, Action::Write, 512..1024), Ok(()));
+        let copy = |sources| Request { sources, ..Request::new(Action::Copy, 4096, 512) };
+        assert_eq!(faults.check(&SHAPE, &copy(vec![0..256, 600..856])), Err(Fault::Source));
+        assert_eq!(faults.check(&SHAPE, &copy(vec![0..256, 1024..1280])), Ok(()));
         faults.replaced(&SHAPE, &(512..1024));
         assert_eq!(check(&faults, Action::Read, 0..4096), Ok(()));
         assert!(!faults.spoil(&SHAPE, &(0..u64::MAX - 511)), "it is too much");

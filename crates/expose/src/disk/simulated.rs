@@ -187,6 +187,11 @@ impl ExposedDrive {
         of_either!(self, drive => drive.age(Past::days(days)));
     }
 
+    /// As [`Device::allow_idle_states`].
+    pub fn allow_idle_states(&mut self, allowed: bool) {
+        of_either!(self, drive => drive.allow_idle_states(allowed));
+    }
+
     /// As [`Device::wear`].
     pub fn wear(&mut self, cycles: u32) -> bool {
         of_either!(self, drive => drive.wear(cycles))

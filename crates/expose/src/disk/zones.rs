@@ -1,10 +1,11 @@
 //! Requests of a disk with zones.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use base::{Data, Op, OpKind, Status};
 use sim::host::ZoneAction;
-use sim::mechanism::zones::{ZoneError, ZoneState};
+use sim::mechanism::zones::{Zone, ZoneError, ZoneState};
 use sim::power_loss::Recovery;
 
 use super::cut::PowerCut;
@@ -52,6 +53,29 @@ impl<T> Disk<T> {
         reason.map_or(Fault::Io, Fault::Zone)
     }
 
+    /// Zones that have changed without an order of a host since the last call: in a cut of the power, or with another state
+    /// of the disk.
+    pub fn take_changed_zones(&mut self) -> BTreeSet<u32> {
+        std::mem::take(&mut self.changed_zones)
+    }
+
+    /// The zones of this moment; none without zones.
+    pub(super) fn zones_now(&self) -> Vec<Zone> {
+        self.drive.zones().map_or(Vec::new(), |zones| zones.all().to_vec())
+    }
+
+    /// Notes the zones that have changed since. A zone that is only closed is none of them, as the specification has it.
+    pub(super) fn note_changed_zones(&mut self, before: &[Zone]) {
+        let after = self.zones_now();
+        let has_changed = |(before, after): (&Zone, &Zone)| {
+            let is_closed = before.state.is_open() && after.state == ZoneState::Closed;
+            before.written_pages != after.written_pages || before.state != after.state && !is_closed
+        };
+        let both = before.iter().zip(&after);
+        let changed = (0..).zip(both).filter(|(_, both)| has_changed(*both));
+        self.changed_zones.extend(changed.map(|(number, _)| number));
+    }
+
     /// Forgets the data of the zones among these bytes that an order has emptied.
     pub(super) fn empty_zones(&mut self, request: &Request, action: ZoneAction) -> io::Result<()> {
         let Some(zones) = self.drive.zones().filter(|_| action == ZoneAction::Reset) else {
@@ -80,7 +104,9 @@ impl<T> Disk<T> {
                 self.take(end.tag, Err(self.fault_of(errno)));
             }
         }
+        let before = self.zones_now();
         let held_up_ns = self.drive.cycle_power_of_zones()?.0;
+        self.note_changed_zones(&before);
         let cycle = PowerCycle {
             recovery: Recovery::default(),
             torn_programs: 0,

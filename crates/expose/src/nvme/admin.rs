@@ -19,12 +19,12 @@ use super::subsystem::{
     CAPSULE_DATA_BYTES, NAMESPACE, NVM_COMMAND_SET, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
     TRANSFER_PAGES_LOG2, VERSION,
 };
-use super::{erasure, features, placement, zones};
+use super::{erasure, features, placement, self_test, zones};
 
 /// Unit of the keep-alive time: a second.
 const KEEP_ALIVE_100MS: u16 = 10;
-/// Compare, Write Uncorrectable, Dataset Management, Write Zeroes, Verify.
-const NVM_COMMANDS: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7;
+/// Compare, Write Uncorrectable, Dataset Management, Write Zeroes, Verify, Copy.
+const NVM_COMMANDS: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8;
 /// The same on a drive with zones: Compare, Write Zeroes, Verify.
 const ZONED_COMMANDS: u16 = 1 | 1 << 3 | 1 << 7;
 
@@ -67,6 +67,9 @@ impl AdminQueue<'_> {
                 placement::directives(self.subsystem, command)
             }
             admin::FORMAT if !is_discovery => return self.format(command),
+            admin::SELF_TEST if !is_discovery => {
+                self_test::command(self.subsystem, self.controller.id, command)
+            }
             admin::SANITIZE if !is_discovery => erasure::sanitize(self.subsystem, command),
             _ => Err(CommandStatus::INVALID_OPCODE),
         })
@@ -157,6 +160,7 @@ impl AdminQueue<'_> {
             keep_alive_100ms: KEEP_ALIVE_100MS,
             commands_max: QUEUE_ENTRIES + 1,
             power_states: subsystem.power_states(),
+            autonomous_power: !is_discovery && !subsystem.transitions().is_empty(),
             capsule_16_bytes: ((nvme::command::COMMAND_BYTES + CAPSULE_DATA_BYTES) / 16) as u32,
             subsystem: if is_discovery { nvme::fabrics::DISCOVERY_NQN } else { &names.nqn }
                 .to_owned(),
@@ -172,13 +176,17 @@ impl AdminQueue<'_> {
             crypto_erase: can_erase,
             sanitize_block: can_erase,
             sanitize_crypto: can_erase,
+            sanitize_overwrite: can_erase && subsystem.zones().is_none(),
+            extended_self_test_min: subsystem.reading_min(),
             warning_temperature_k: warning,
             critical_temperature_k: critical,
             volatile_write_cache: true,
-            events: Event::NAMESPACE_CHANGED.mask,
+            events: Event::NAMESPACE_CHANGED.mask
+                | subsystem.zones().map_or(0, |_| Event::zone_changed(NAMESPACE).mask),
             namespaces: NAMESPACE,
             placement: subsystem.placement().is_some(),
             nvm_commands: if subsystem.zones().is_some() { ZONED_COMMANDS } else { NVM_COMMANDS },
+            copy_formats: u16::from(subsystem.zones().is_none()),
             ..common
         }
     }
@@ -204,6 +212,10 @@ impl AdminQueue<'_> {
             (false, page) if placement::PAGES.contains(&page) => {
                 placement::log(self.subsystem, page, [first, second])?
             }
+            // The only page of a namespace.
+            (false, page::CHANGED_ZONES) if namespace_id != NAMESPACE => {
+                return Err(CommandStatus::INVALID_FIELD);
+            }
             (false, page) => logs::read(self.subsystem, self.controller, page),
         };
         let log = log.ok_or(CommandStatus::INVALID_LOG)?;
@@ -218,6 +230,9 @@ impl AdminQueue<'_> {
 
     /// Looks for new critical warnings, and tells the host of them.
     pub fn look_for_warnings(&self) {
+        if self.subsystem.zones().is_some() {
+            self.subsystem.look_for_changed_zones();
+        }
         let warnings = logs::smart(self.subsystem, self.controller).critical_warning;
         let new = warnings & !std::mem::replace(&mut self.controller.state().warnings, warnings);
         for (warning, event) in

@@ -107,28 +107,12 @@ impl Channel {
     /// Ends a command, for whose reply so many bytes were reserved.
     pub fn complete(&self, command: &Command, reserved_bytes: u64, result: CommandResult) {
         self.outstanding.fetch_sub(1, Ordering::Relaxed);
-        let mut units = Vec::new();
-        let (status, result) = match result {
-            Ok(reply) => {
-                // A shorter buffer of the host takes the begin.
-                let bytes = reply.data.len().min(command.data.bytes as usize);
-                if bytes > 0 {
-                    let data = &reply.data[..bytes];
-                    let transfer = DataTransfer {
-                        command_id: command.id,
-                        tag: 0,
-                        offset: 0,
-                        is_last: true,
-                        data,
-                    };
-                    Pdu::ControllerData(transfer).encode(&mut units, self.digests, self.alignment);
-                }
-                (CommandStatus::SUCCESS, reply.result)
-            }
-            Err(status) => {
-                self.note(command, status);
-                (status, 0)
-            }
+        if let Err(status) = result {
+            self.note(command, status);
+        }
+        let (status, CommandReply { result, data }) = match result {
+            Ok(reply) => (CommandStatus::SUCCESS, reply),
+            Err(status) => (status, CommandReply::default()),
         };
         let completion = Completion {
             result,
@@ -137,8 +121,16 @@ impl Channel {
             command_id: command.id,
             status,
         };
-        Pdu::Completion(completion).encode(&mut units, self.digests, self.alignment);
-        self.send_units(&units, reserved_bytes);
+        // A shorter buffer of the host takes the begin.
+        let data = &data[..data.len().min(command.data.bytes as usize)];
+        self.send_units(reserved_bytes, |units| {
+            if !data.is_empty() {
+                let (command_id, tag, offset, is_last) = (command.id, 0, 0, true);
+                let transfer = DataTransfer { command_id, tag, offset, is_last, data };
+                Pdu::ControllerData(transfer).encode(units, self.digests, self.alignment);
+            }
+            Pdu::Completion(completion).encode(units, self.digests, self.alignment);
+        });
     }
 
     fn note(&self, command: &Command, status: CommandStatus) {
@@ -160,18 +152,21 @@ impl Channel {
 
     /// Sends a unit that answers no command.
     pub fn send(&self, pdu: &Pdu<'_>) {
-        let mut units = Vec::new();
-        pdu.encode(&mut units, self.digests, self.alignment);
-        self.send_units(&units, 0);
+        self.send_units(0, |units| pdu.encode(units, self.digests, self.alignment));
     }
 
-    fn send_units(&self, units: &[u8], reserved_bytes: u64) {
+    /// Sends what `encode` appends, or puts it to the units that go out together.
+    fn send_units(&self, reserved_bytes: u64, encode: impl FnOnce(&mut Vec<u8>)) {
         match &mut *locked(&self.cork) {
             Some(cork) => {
-                cork.units.extend(units);
+                encode(&mut cork.units);
                 cork.reserved_bytes += reserved_bytes;
             }
-            None => self.outbox.send(units, reserved_bytes),
+            None => {
+                let mut units = Vec::new();
+                encode(&mut units);
+                self.outbox.send(&units, reserved_bytes);
+            }
         }
     }
 

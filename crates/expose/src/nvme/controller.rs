@@ -1,6 +1,6 @@
 //! The controller of a host: its state, its queues, its events.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -28,16 +28,24 @@ pub struct Event {
     page: u8,
     /// Its bit in the feature Asynchronous Event Configuration.
     pub(super) mask: u32,
+    /// The namespace that the completion names; 0 for none.
+    namespace_id: u32,
 }
 
 impl Event {
     /// Critical warning: the temperature is above the threshold.
-    pub const HOT: Self = Self { what: 1 | 1 << 8, page: page::SMART, mask: 1 << 1 };
+    pub const HOT: Self =
+        Self { what: 1 | 1 << 8, page: page::SMART, mask: 1 << 1, namespace_id: 0 };
     /// Critical warning: the drive takes no changes.
-    pub const READ_ONLY: Self = Self { what: 1, page: page::SMART, mask: 1 << 3 };
+    pub const READ_ONLY: Self = Self { what: 1, page: page::SMART, mask: 1 << 3, namespace_id: 0 };
     /// The attributes of a namespace have changed.
     pub const NAMESPACE_CHANGED: Self =
-        Self { what: 2, page: page::CHANGED_NAMESPACES, mask: 1 << 8 };
+        Self { what: 2, page: page::CHANGED_NAMESPACES, mask: 1 << 8, namespace_id: 0 };
+
+    /// A zone of a namespace has changed without an order of a host.
+    pub const fn zone_changed(namespace_id: u32) -> Self {
+        Self { what: 2 | 0xef << 8, page: page::CHANGED_ZONES, mask: 1 << 27, namespace_id }
+    }
 
     const fn kind(self) -> u32 {
         self.what & 0b111
@@ -63,6 +71,8 @@ pub struct ControllerState {
     pub warnings: u8,
     /// Whether the namespace has changed since the host has read the list.
     pub namespace_changed: bool,
+    /// Zones that have changed since the host has read their list.
+    pub zones_changed: BTreeSet<u32>,
     requests: Vec<(Arc<Channel>, Command)>,
     events: VecDeque<Event>,
     /// Types of events that wait until the host has read their log page.
@@ -103,6 +113,7 @@ impl Controller {
             events_wanted: 0,
             warnings: 0,
             namespace_changed: false,
+            zones_changed: BTreeSet::new(),
             requests: Vec::new(),
             events: VecDeque::new(),
             masked: Vec::new(),
@@ -186,6 +197,9 @@ impl Controller {
     /// Permits further events of the type that a log page tells of.
     pub fn page_read(&self, page: u8) {
         let mut state = self.state();
+        if page == page::CHANGED_ZONES {
+            state.zones_changed.clear();
+        }
         state.masked.retain(|event| event.page != page);
         state.answer();
     }
@@ -201,7 +215,8 @@ impl ControllerState {
             let Some(event) = self.events.remove(index) else { return };
             let (channel, command) = self.requests.remove(0);
             self.masked.push(event);
-            let result = u64::from(event.what | u32::from(event.page) << 16);
+            let result = u64::from(event.what | u32::from(event.page) << 16)
+                | u64::from(event.namespace_id) << 32;
             channel.complete(&command, 0, Ok(result.into()));
         }
     }

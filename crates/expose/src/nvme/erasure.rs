@@ -1,17 +1,22 @@
 //! Format NVM and Sanitize: every page becomes empty, in the time that the drive takes to deallocate it, or to reset its
-//! zones.
+//! zones. An overwrite programs every page before, once for each pass.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use nvme::command::{ALL_NAMESPACES, Command};
 use nvme::log::SanitizeState;
+use nvme::self_test::outcome;
 use nvme::status::CommandStatus;
 use sim::host::ZoneAction;
 
 use super::channel::{CommandReply, CommandResult};
 use super::io::status_of;
+use super::self_tests::Scope;
 use super::subsystem::{BLOCK_BYTES, NAMESPACE, Subsystem};
 use crate::request::{Action, Answer, Fault, Request};
+use crate::shared::Reply;
 
 /// Begins a format, which `reply` ends. The hosts of all controllers but this one hear of it.
 pub(super) fn format(
@@ -37,6 +42,10 @@ pub(super) fn format(
     if !ERASES.contains(&(dword >> 9 & 0b111)) {
         return Err(CommandStatus::INVALID_FIELD);
     }
+    if subsystem.sanitize_log().state == SanitizeState::InProgress {
+        return Err(CommandStatus::SANITIZING);
+    }
+    subsystem.abort_self_test(outcome::FORMATTED, Scope::Namespace);
     let drive = Arc::clone(subsystem);
     erase(subsystem, move |result| {
         if result.is_ok() {
@@ -47,34 +56,88 @@ pub(super) fn format(
     Ok(())
 }
 
+/// Most passes of an overwrite.
+const PASSES_MAX: u8 = 16;
+
 /// Begins a sanitize, which goes on behind its completion.
 pub(super) fn sanitize(subsystem: &Arc<Subsystem>, command: &Command) -> CommandResult {
     const EXIT_FAILURE: u32 = 1;
     const BLOCK_ERASE: u32 = 2;
+    const OVERWRITE: u32 = 3;
     const CRYPTO_ERASE: u32 = 4;
+    /// No deallocation behind it: the drive always deallocates.
+    const KEEPS_PAGES: u32 = 1 << 9;
     if !subsystem.can_erase() {
         return Err(CommandStatus::INVALID_OPCODE);
     }
     if subsystem.sanitize_log().state == SanitizeState::InProgress {
         return Err(CommandStatus::SANITIZING);
     }
-    match command.dwords[0] & 0b111 {
+    let dword = command.dwords[0];
+    if dword & KEEPS_PAGES != 0 {
+        return Err(CommandStatus::INVALID_FIELD);
+    }
+    match dword & 0b111 {
         EXIT_FAILURE => {}
         BLOCK_ERASE | CRYPTO_ERASE => {
-            subsystem.set_sanitize_state(SanitizeState::InProgress);
+            begin(subsystem);
             let drive = Arc::clone(subsystem);
-            erase(subsystem, move |result| {
-                let is_done = result.is_ok();
-                drive.set_sanitize_state(if is_done {
-                    SanitizeState::Completed
-                } else {
-                    SanitizeState::Failed
-                });
-            });
+            erase(subsystem, move |result| end(&drive, result.is_ok()));
+        }
+        OVERWRITE if subsystem.zones().is_none() => {
+            begin(subsystem);
+            let passes = match dword >> 4 & 0b1111 {
+                0 => PASSES_MAX,
+                passes => passes as u8,
+            };
+            overwrite(subsystem, passes);
         }
         _ => return Err(CommandStatus::INVALID_FIELD),
     }
     Ok(CommandReply::default())
+}
+
+fn begin(subsystem: &Subsystem) {
+    subsystem.abort_self_test(outcome::SANITIZED, Scope::All);
+    subsystem.set_sanitize_state(SanitizeState::InProgress);
+}
+
+fn end(subsystem: &Subsystem, is_done: bool) {
+    let state = if is_done { SanitizeState::Completed } else { SanitizeState::Failed };
+    subsystem.set_sanitize_state(state);
+}
+
+/// Writes over every page, so many times, and then makes all empty. Nobody can read meanwhile, so that the contents need
+/// not hold the pattern.
+fn overwrite(subsystem: &Arc<Subsystem>, passes: u8) {
+    let parts = subsystem.parts();
+    let total = parts.len() * usize::from(passes);
+    let counts = Arc::new((AtomicUsize::new(0), AtomicBool::new(false)));
+    let reply = || {
+        let (drive, counts, pass_parts) = (Arc::clone(subsystem), Arc::clone(&counts), parts.len());
+        let reply = move |result: Result<Answer, Fault>| {
+            let (done, has_failed) = &*counts;
+            has_failed.fetch_or(result.is_err(), Ordering::AcqRel);
+            let done = done.fetch_add(1, Ordering::AcqRel) + 1;
+            let progress = done * usize::from(u16::MAX) / total;
+            drive.set_sanitize_progress(progress as u16, (done / pass_parts) as u8);
+            if done < total {
+                return;
+            }
+            if has_failed.load(Ordering::Acquire) {
+                return end(&drive, false);
+            }
+            let last = Arc::clone(&drive);
+            erase(&drive, move |result| end(&last, result.is_ok()));
+        };
+        Box::new(reply) as Reply
+    };
+    let write = |part: &Range<u64>| Request {
+        fua: true,
+        ..Request::new(Action::Overwrite, part.start, part.end - part.start)
+    };
+    let requests = (0..passes).flat_map(|_| &parts).map(|part| (write(part), reply()));
+    subsystem.shared.send_all(requests.collect());
 }
 
 fn erase(subsystem: &Subsystem, end: impl FnOnce(Result<Answer, Fault>) + Send + 'static) {

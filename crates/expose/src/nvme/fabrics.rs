@@ -6,7 +6,7 @@ use nvme::status::CommandStatus;
 
 use super::channel::{CommandReply, CommandResult};
 use super::controller::Controller;
-use super::subsystem::{QUEUE_ENTRIES, VERSION};
+use super::subsystem::{QUEUE_ENTRIES, Subsystem, VERSION};
 
 /// Enable, in the property CC.
 const ENABLE: u32 = 1;
@@ -41,7 +41,11 @@ pub(super) fn get_property(controller: &Controller, command: &Command) -> Comman
 }
 
 /// Changes the property CC, the only one that can be changed.
-pub(super) fn set_property(controller: &Controller, command: &Command) -> CommandResult {
+pub(super) fn set_property(
+    subsystem: &Subsystem,
+    controller: &Controller,
+    command: &Command,
+) -> CommandResult {
     let access = PropertyAccess::of(command);
     if access.offset != property::CONFIGURATION || access.is_long {
         return Err(CommandStatus::INVALID_FIELD);
@@ -58,6 +62,8 @@ pub(super) fn set_property(controller: &Controller, command: &Command) -> Comman
     if !is_enabled {
         state.features.clear();
         state.events_wanted = 0;
+        drop(state);
+        subsystem.reset(controller.id);
     }
     Ok(CommandReply::default())
 }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use nvme::command::Command;
+use nvme::power;
 use nvme::status::CommandStatus;
 
 use super::channel::{CommandReply, CommandResult};
@@ -40,6 +41,9 @@ pub(super) fn set(
     }
     if placement::FEATURES.contains(&feature) && !controller.is_discovery {
         return placement::set_feature(subsystem, feature, command, data);
+    }
+    if feature == power::FEATURE && !controller.is_discovery {
+        set_transitions(subsystem, value & 1 != 0, data)?;
     }
     let is_known = if controller.is_discovery {
         matches!(feature, feature::KEEP_ALIVE | feature::EVENTS)
@@ -89,6 +93,9 @@ pub(super) fn get(
     if placement::FEATURES.contains(&feature) {
         return placement::feature(subsystem, feature, command);
     }
+    if feature == power::FEATURE && subsystem.transitions().is_empty() {
+        return Err(CommandStatus::INVALID_FIELD);
+    }
     let state = controller.state();
     let value = default_of(feature).ok_or(CommandStatus::INVALID_FIELD)?;
     Ok(match feature {
@@ -96,8 +103,27 @@ pub(super) fn get(
         feature::KEEP_ALIVE => u64::from(state.keep_alive_ms).into(),
         feature::HOST_ID => controller.host_id.to_vec().into(),
         feature::HOST_BEHAVIOR => vec![0; HOST_BEHAVIOR_BYTES].into(),
+        power::FEATURE => {
+            let result = state.features.get(&feature).copied().unwrap_or(value).into();
+            CommandReply { result, data: power::table(&subsystem.transitions()).to_vec() }
+        }
         _ => u64::from(state.features.get(&feature).copied().unwrap_or(value)).into(),
     })
+}
+
+/// Lets the drive enter its idle power states by itself, or keeps it awake. Its timers are its own: a table with others is
+/// refused.
+fn set_transitions(subsystem: &Subsystem, is_on: bool, data: &[u8]) -> Result<(), CommandStatus> {
+    let own = subsystem.transitions();
+    if own.is_empty() {
+        return Err(CommandStatus::INVALID_FIELD);
+    }
+    let table = data.get(..power::TABLE_BYTES).ok_or(CommandStatus::DATA_LENGTH)?;
+    if is_on && table != power::table(&own) {
+        return Err(CommandStatus::NOT_CHANGEABLE);
+    }
+    subsystem.keep_awake(!is_on);
+    Ok(())
 }
 
 /// Queues that the host gets, counted from 0, of those that it wants.
@@ -109,7 +135,7 @@ fn queues(subsystem: &Subsystem, wanted: u32) -> u64 {
 /// The value of a feature before anybody sets it; `None` if there is no such feature.
 fn default_of(feature: u8) -> Option<u32> {
     Some(match feature {
-        feature::WRITE_CACHE => 1,
+        feature::WRITE_CACHE | power::FEATURE => 1,
         feature::TEMPERATURE => 0xffff,
         feature::POWER_STATE
         | feature::QUEUES

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use nvme::command::{ALL_NAMESPACES, Command, DatasetRange, RANGE_BYTES, nvm};
+use nvme::command::{
+    ALL_NAMESPACES, COPY_SOURCE_BYTES, Command, CopySource, DatasetRange, RANGE_BYTES, nvm,
+};
 use nvme::fdp;
 use nvme::log::SanitizeState;
 use nvme::status::CommandStatus;
@@ -33,6 +35,12 @@ struct Plan {
     expected: Option<Vec<u8>>,
 }
 
+impl From<Request> for Plan {
+    fn from(request: Request) -> Self {
+        Self { requests: vec![request], expected: None }
+    }
+}
+
 /// Checks the length of the data that a command announces to send.
 ///
 /// # Errors
@@ -46,6 +54,10 @@ pub fn check_data(command: &Command, subsystem: &Subsystem) -> Result<(), Comman
             blocks(command) * u64::from(subsystem.block_bytes())
         }
         nvm::DATASET_MANAGEMENT => ranges(command) * RANGE_BYTES as u64,
+        nvm::COPY if sources(command) > u64::from(subsystem.copy_limits().sources) + 1 => {
+            return Err(CommandStatus::SIZE_LIMIT);
+        }
+        nvm::COPY => sources(command) * COPY_SOURCE_BYTES as u64,
         opcode::MANAGEMENT_SEND => 0,
         fdp::opcode::MANAGEMENT_SEND if subsystem.placement().is_some() => {
             placement::update_bytes(command)
@@ -66,6 +78,12 @@ fn blocks(command: &Command) -> u64 {
     u64::from(command.dwords[2] & 0xffff) + 1
 }
 
+/// Sources of a Copy.
+fn sources(command: &Command) -> u64 {
+    u64::from(command.dwords[2] & 0xff) + 1
+}
+
+/// Ranges of a Dataset Management.
 fn ranges(command: &Command) -> u64 {
     u64::from(command.dwords[0] & 0xff) + 1
 }
@@ -115,7 +133,10 @@ pub fn take(
     let is_read = matches!(requests[0].action, Action::Read);
     let reserved_bytes: u64 = requests
         .iter()
-        .map(|request| if is_read { request.bytes } else { request.data.len() as u64 })
+        .map(|request| match request.action {
+            Action::Read | Action::Copy => request.bytes,
+            _ => request.data.len() as u64,
+        })
         .sum();
     channel.reserve(reserved_bytes)?;
     let end = {
@@ -186,7 +207,7 @@ fn plan(
     let block_bytes = u64::from(subsystem.block_bytes());
     let capacity_bytes = subsystem.capacity_bytes();
     let placement = match command.opcode {
-        nvm::WRITE => placement::handle_of(subsystem, command)?,
+        nvm::WRITE | nvm::COPY => placement::handle_of(subsystem, command)?,
         _ => 0,
     };
     let one = |action, fua, data, expected| {
@@ -202,36 +223,70 @@ fn plan(
         }
         let (data, expected) = if expected { (Vec::new(), Some(data)) } else { (data, None) };
         Ok(Plan {
-            requests: vec![Request { action, offset, bytes, fua, placement, data }],
+            requests: vec![Request { fua, placement, data, ..Request::new(action, offset, bytes) }],
             expected,
         })
     };
-    let is_durable = command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
+    let is_durable = || command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
     match command.opcode {
-        nvm::FLUSH => {
-            Ok(Plan { requests: vec![Request::new(Action::Flush, 0, 0)], expected: None })
-        }
-        nvm::WRITE => one(Action::Write, is_durable, data, false),
+        nvm::FLUSH => Ok(Request::new(Action::Flush, 0, 0).into()),
+        nvm::WRITE => one(Action::Write, is_durable(), data, false),
         nvm::READ => one(Action::Read, false, Vec::new(), false),
         nvm::COMPARE => one(Action::Read, false, data, true),
         nvm::VERIFY => one(Action::Fetch, false, Vec::new(), false),
         nvm::WRITE_ZEROES => {
             let keeps_pages = command.dwords[2] & DEALLOCATES == 0;
-            one(Action::Zero { keeps_pages }, is_durable, Vec::new(), false)
+            one(Action::Zero { keeps_pages }, is_durable(), Vec::new(), false)
         }
         nvm::WRITE_UNCORRECTABLE => spoil(subsystem, command),
         opcode::APPEND => {
             subsystem.zones().map_or(Ok(()), |plan| zones::check_append(command, plan))?;
-            one(Action::Append, is_durable, data, false)
+            one(Action::Append, is_durable(), data, false)
         }
         opcode::MANAGEMENT_SEND => {
             let plan = subsystem.zones().ok_or(CommandStatus::INVALID_OPCODE)?;
             let request = zones::order(subsystem, plan, command)?;
             Ok(Plan { requests: request.into_iter().collect(), expected: None })
         }
+        nvm::COPY => {
+            let copy = copy(subsystem, command, &data)?;
+            Ok(Request { fua: is_durable(), placement, ..copy }.into())
+        }
         nvm::DATASET_MANAGEMENT => dataset(command, &data, block_bytes, capacity_bytes),
         _ => Err(CommandStatus::INVALID_OPCODE),
     }
+}
+
+/// A copy from sources in format 0 within the limits of the namespace. They may overlap the destination: all are read
+/// before anything is written.
+fn copy(subsystem: &Subsystem, command: &Command, data: &[u8]) -> Result<Request, CommandStatus> {
+    const FORMAT: u32 = 0b1111 << 8;
+    if command.dwords[2] & FORMAT != 0 {
+        return Err(CommandStatus::INVALID_FIELD);
+    }
+    let sources: Vec<_> = data
+        .chunks_exact(COPY_SOURCE_BYTES)
+        .take(sources(command) as usize)
+        .map(CopySource::decode)
+        .collect();
+    let limits = subsystem.copy_limits();
+    let blocks = sources.iter().map(|source| source.blocks).sum();
+    if blocks > limits.blocks
+        || sources.iter().any(|source| source.blocks > u32::from(limits.source_blocks))
+    {
+        return Err(CommandStatus::SIZE_LIMIT);
+    }
+    let at = |start, blocks: u32| {
+        let block_bytes = u64::from(subsystem.block_bytes());
+        place(start, blocks.into(), block_bytes, subsystem.capacity_bytes())
+    };
+    let range = |source: &CopySource| {
+        let (offset, bytes) = at(source.start, source.blocks)?;
+        Ok(offset..offset + bytes)
+    };
+    let sources = sources.iter().map(range).collect::<Result<_, CommandStatus>>()?;
+    let (offset, bytes) = at(command.u64_in(0), blocks)?;
+    Ok(Request { sources, ..Request::new(Action::Copy, offset, bytes) })
 }
 
 /// Makes the blocks unreadable.
@@ -289,7 +344,7 @@ fn place(
 pub(super) fn status_of(fault: Fault, is_change: bool) -> CommandStatus {
     match fault {
         Fault::Io if is_change => CommandStatus::WRITE_FAULT,
-        Fault::Io => CommandStatus::READ_ERROR,
+        Fault::Io | Fault::Source => CommandStatus::READ_ERROR,
         Fault::ReadOnly => CommandStatus::WRITE_PROTECTED,
         Fault::NoSpace => CommandStatus::CAPACITY,
         Fault::Zone(reason) => zones::status_of(reason),

@@ -7,28 +7,28 @@ use nvme::fdp;
 use nvme::identify::namespace_list_of;
 use nvme::log::effect::{DATA, EXCLUSIVE, NAMESPACE as CAPABILITIES, SUPPORTED};
 use nvme::log::{self, SmartLog, page};
-use nvme::zns::opcode;
+use nvme::zns::{self, opcode};
 use sim::PAGE_BYTES;
 
 use super::controller::Controller;
 use super::features::temperature_threshold;
-use super::subsystem::{NAMESPACE, Subsystem};
+use super::subsystem::{HOUR_NS, NAMESPACE, Subsystem};
 use super::{placement, zones};
 use crate::shared::locked;
 
 /// Pages of an I/O controller.
-const PAGES: [u8; 8] = [
+const PAGES: [u8; 9] = [
     page::SUPPORTED,
     page::ERROR,
     page::SMART,
     page::FIRMWARE,
     page::CHANGED_NAMESPACES,
     page::EFFECTS,
+    page::SELF_TEST,
     page::SANITIZE,
     page::OCP,
 ];
 
-const HOUR_NS: u64 = 3600 * base::Nanos::SECOND.0;
 const MINUTE_NS: u64 = 60 * base::Nanos::SECOND.0;
 
 /// Critical warning: the drive takes no changes.
@@ -41,7 +41,8 @@ pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<
     Some(match page {
         page::SUPPORTED => {
             let of_placement = subsystem.placement().map_or(&[][..], |_| &placement::PAGES);
-            log::supported(&[&PAGES, of_placement].concat())
+            let of_zones = subsystem.zones().map_or(&[][..], |_| &[page::CHANGED_ZONES]);
+            log::supported(&[&PAGES, of_placement, of_zones].concat())
         }
         page::ERROR => locked(&subsystem.errors).encode(),
         page::SMART => smart(subsystem, controller).encode().to_vec(),
@@ -50,7 +51,14 @@ pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<
             let has_changed = std::mem::take(&mut controller.state().namespace_changed);
             namespace_list_of(if has_changed { &[NAMESPACE] } else { &[] })
         }
+        page::CHANGED_ZONES => {
+            let size_pages = subsystem.zones()?.size_pages;
+            let state = controller.state();
+            let starts = state.zones_changed.iter().map(|&zone| u64::from(zone) * size_pages);
+            zns::changed(&starts.collect::<Vec<_>>())
+        }
         page::EFFECTS => effects(subsystem),
+        page::SELF_TEST => locked(&subsystem.self_tests).log().encode().to_vec(),
         page::SANITIZE => subsystem.sanitize_log().encode().to_vec(),
         page::OCP => ocp(subsystem),
         _ => return None,
@@ -112,6 +120,7 @@ fn effects(subsystem: &Subsystem) -> Vec<u8> {
         admin::SET_FEATURES,
         admin::GET_FEATURES,
         admin::ASYNC_EVENT,
+        admin::SELF_TEST,
         admin::KEEP_ALIVE,
     ];
     let erasing = [
@@ -127,6 +136,7 @@ fn effects(subsystem: &Subsystem) -> Vec<u8> {
         (nvm::WRITE_ZEROES, SUPPORTED | DATA),
         (nvm::DATASET_MANAGEMENT, SUPPORTED | DATA),
         (nvm::VERIFY, SUPPORTED),
+        (nvm::COPY, SUPPORTED | DATA),
         (opcode::APPEND, SUPPORTED | DATA),
         (opcode::MANAGEMENT_SEND, SUPPORTED | DATA),
         (opcode::MANAGEMENT_RECEIVE, SUPPORTED),

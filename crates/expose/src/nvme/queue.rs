@@ -192,8 +192,11 @@ impl<'a> Queue<'a> {
         let (Some(controller), Some(channel)) = (&self.controller, &self.channel) else {
             return None;
         };
-        let (subsystem, address) = (self.subsystem, self.stream.local_address());
-        (channel.queue_id() == 0).then_some(AdminQueue { subsystem, controller, channel, address })
+        // Every command of an I/O queue comes by here: the address costs a system call.
+        (channel.queue_id() == 0).then(|| {
+            let (subsystem, address) = (self.subsystem, self.stream.local_address());
+            AdminQueue { subsystem, controller, channel, address }
+        })
     }
 
     /// Tells the host why the connection ends, if it is its fault.
@@ -415,7 +418,7 @@ impl<'a> Queue<'a> {
                     commands::get_property(controller, command)
                 }
                 fabrics::kind::PROPERTY_SET if is_admin => {
-                    commands::set_property(controller, command)
+                    commands::set_property(self.subsystem, controller, command)
                 }
                 fabrics::kind::DISCONNECT if !is_admin => Ok(CommandReply::default()),
                 fabrics::kind::CONNECT => Err(CommandStatus::SEQUENCE),

@@ -1,13 +1,17 @@
 //! The drive that hosts see: its names, its namespace, its controllers.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::Fnv;
 use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
 use nvme::fdp;
-use nvme::identify::{IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
+use nvme::identify::{CopyLimits, IdentifyNamespace, LbaFormat, NamespaceFormat, PowerState};
 use nvme::log::{SanitizeLog, SanitizeState};
+use nvme::power::Transition;
+use nvme::self_test::outcome;
 use nvme::status::CommandStatus;
 use nvme::zns;
 use sim::ftl::placement::Placement;
@@ -16,6 +20,8 @@ use sim::mechanism::zones::ZonesPlan;
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
 use super::placement_events::PlacementEvents;
+use super::self_tests::{Scope, SelfTests};
+use crate::disk::Disk;
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
 
@@ -31,10 +37,18 @@ pub const CAPSULE_DATA_BYTES: usize = 8192;
 pub const TRANSFER_PAGES_LOG2: u8 = 8;
 /// The same in bytes.
 pub const TRANSFER_BYTES_MAX: u64 = 4096 << TRANSFER_PAGES_LOG2;
+/// Most bytes of a Copy.
+const COPY_BYTES_MAX: u64 = 4 * TRANSFER_BYTES_MAX;
+/// Most sources of a Copy: together they fill a page of the host.
+const COPY_SOURCES_MAX: u8 = 128;
+/// Most parts of a drive without zones.
+const PARTS_MAX: u64 = 100;
 /// Most controllers at a time.
 const CONTROLLERS_MAX: usize = 64;
 /// Number of the NVM command set (CSI).
 pub const NVM_COMMAND_SET: u8 = 0;
+/// An hour of the drive's clock.
+pub(super) const HOUR_NS: u64 = 3600 * base::Nanos::SECOND.0;
 /// Sizes of a logical block that the namespace may have.
 pub const BLOCK_BYTES: [u32; 2] = [512, 4096];
 
@@ -110,8 +124,12 @@ pub struct Subsystem {
     /// Errors of commands.
     pub errors: Arc<Mutex<ErrorLog>>,
     controllers: Mutex<BTreeMap<u16, Arc<Controller>>>,
-    block_bytes: Mutex<u32>,
+    block_bytes: AtomicU32,
     sanitize: Mutex<SanitizeLog>,
+    /// Self-tests.
+    pub(super) self_tests: Mutex<SelfTests>,
+    /// Whether a host keeps the drive out of its idle power states.
+    is_kept_awake: AtomicBool,
 }
 
 impl Subsystem {
@@ -127,8 +145,8 @@ impl Subsystem {
             (*disk.shape(), (options.zones, options.placement))
         });
         let (errors, controllers) = Default::default();
-        let sanitize = Mutex::new(SanitizeLog { progress: u16::MAX, state: SanitizeState::Never });
-        let block_bytes = Mutex::new(shape.block_bytes as u32);
+        let sanitize = Mutex::new(SanitizeLog::NEVER);
+        let block_bytes = AtomicU32::new(shape.block_bytes as u32);
         Self {
             shared,
             shape,
@@ -142,21 +160,84 @@ impl Subsystem {
             controllers,
             block_bytes,
             sanitize,
+            self_tests: Mutex::default(),
+            is_kept_awake: AtomicBool::new(false),
         }
     }
 
     /// Size of a logical block.
     pub fn block_bytes(&self) -> u32 {
-        *locked(&self.block_bytes)
+        self.block_bytes.load(Ordering::Relaxed)
     }
 
     /// Gives the namespace logical blocks of another size, and tells the hosts of all controllers but this one.
     pub fn set_block_bytes(&self, block_bytes: u32, but: u16) {
-        *locked(&self.block_bytes) = block_bytes;
+        self.block_bytes.store(block_bytes, Ordering::Relaxed);
         let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
         for controller in controllers.iter().filter(|controller| controller.id != but) {
             controller.state().namespace_changed = true;
             controller.tell(Event::NAMESPACE_CHANGED);
+        }
+    }
+
+    /// Its zones, as far as they can be written, or a drive without zones in at most a hundred parts of whole pages.
+    pub(super) fn parts(&self) -> Vec<Range<u64>> {
+        let Shape { capacity_bytes, page_bytes, .. } = self.shape;
+        if let Some(ZonesPlan { zones, size_pages, capacity_pages, .. }) = self.zones {
+            let first = |zone: u32| u64::from(zone) * size_pages * page_bytes;
+            return (0..zones)
+                .map(|zone| first(zone)..first(zone) + capacity_pages * page_bytes)
+                .collect();
+        }
+        let part_bytes = capacity_bytes.div_ceil(PARTS_MAX).next_multiple_of(page_bytes);
+        (0..capacity_bytes)
+            .step_by(part_bytes as usize)
+            .map(|start| start..(start + part_bytes).min(capacity_bytes))
+            .collect()
+    }
+
+    /// Time to read the whole drive at the rate of its link, in minutes begun.
+    pub fn reading_min(&self) -> u16 {
+        let link_bytes_per_s =
+            self.shared.with(|disk| disk.drive().config().interface.link_bytes_per_s);
+        let minutes = self.shape.capacity_bytes.div_ceil(link_bytes_per_s.saturating_mul(60));
+        minutes.clamp(1, u16::MAX.into()) as u16
+    }
+
+    /// Hours on the drive's clock.
+    pub(super) fn power_on_hours(&self) -> u64 {
+        self.shared.with(|disk| disk.totals().now.0) / HOUR_NS
+    }
+
+    /// Ends the self-test that is going on, if the event concerns it.
+    pub(super) fn abort_self_test(&self, outcome: u8, scope: Scope) {
+        let hours = self.power_on_hours();
+        locked(&self.self_tests).abort(outcome, scope, hours);
+    }
+
+    /// Keeps the drive awake, or lets it enter its idle power states again.
+    pub(super) fn keep_awake(&self, is_awake: bool) {
+        if self.is_kept_awake.swap(is_awake, Ordering::Relaxed) != is_awake {
+            self.shared.with(|disk| disk.drive_mut().allow_idle_states(!is_awake));
+        }
+    }
+
+    /// A controller is reset, or gone.
+    pub(super) fn reset(&self, controller_id: u16) {
+        self.abort_self_test(outcome::RESET, Scope::Controller(controller_id));
+        self.keep_awake(false);
+    }
+
+    /// Tells the hosts of zones that have changed without their orders.
+    pub(super) fn look_for_changed_zones(&self) {
+        let changed = self.shared.with(Disk::take_changed_zones);
+        if changed.is_empty() {
+            return;
+        }
+        let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
+        for controller in controllers {
+            controller.state().zones_changed.extend(&changed);
+            controller.tell(Event::zone_changed(NAMESPACE));
         }
     }
 
@@ -167,8 +248,17 @@ impl Subsystem {
 
     /// Begins a sanitize, or ends it.
     pub fn set_sanitize_state(&self, state: SanitizeState) {
-        let progress = if state == SanitizeState::InProgress { 0 } else { u16::MAX };
-        *locked(&self.sanitize) = SanitizeLog { progress, state };
+        let mut log = locked(&self.sanitize);
+        (log.state, log.progress) = (state, u16::MAX);
+        if state == SanitizeState::InProgress {
+            (log.progress, log.passes) = (0, 0);
+        }
+    }
+
+    /// Tells how far a sanitize has come: its share in 1/65,536, and whole passes over the drive.
+    pub(super) fn set_sanitize_progress(&self, progress: u16, passes: u8) {
+        let mut log = locked(&self.sanitize);
+        (log.progress, log.passes) = (progress, passes);
     }
 
     /// Whether the drive can be emptied at once.
@@ -201,6 +291,19 @@ impl Subsystem {
         if self.zones.is_some() { &BLOCK_BYTES[1..] } else { &BLOCK_BYTES }
     }
 
+    /// Its largest Copy; 0 for a drive with zones, which has no such command.
+    pub fn copy_limits(&self) -> CopyLimits {
+        if self.zones.is_some() {
+            return CopyLimits::default();
+        }
+        let blocks = |bytes: u64| bytes / u64::from(self.block_bytes());
+        CopyLimits {
+            source_blocks: blocks(TRANSFER_BYTES_MAX) as u16,
+            blocks: blocks(COPY_BYTES_MAX) as u32,
+            sources: COPY_SOURCES_MAX - 1,
+        }
+    }
+
     /// Its namespace.
     pub fn namespace(&self) -> IdentifyNamespace {
         let (shape, used_pages) = (&self.shape, self.shared.with(|disk| disk.contents().pages()));
@@ -223,6 +326,7 @@ impl Subsystem {
             thin: self.zones.is_none(),
             deallocates_to_zeros: shape.deallocates,
             unit_blocks: (shape.page_bytes / block_bytes).max(1) as u16,
+            copy: self.copy_limits(),
             endurance_group: self.placement.map_or(0, |_| fdp::ENDURANCE_GROUP),
             guid: self.names.guid,
         }
@@ -241,6 +345,20 @@ impl Subsystem {
         let resting = [power.slumber, power.sleep].into_iter().flatten();
         let resting = resting.map(|rest| state(rest.power_mw, true, rest.entry_ns, rest.exit_ns));
         std::iter::once(state(power.active_mw, false, 0, 0)).chain(resting).collect()
+    }
+
+    /// The way out of each power state that the drive takes by itself; empty if it has no idle power states.
+    pub(super) fn transitions(&self) -> Vec<Option<Transition>> {
+        let power = self.shared.with(|disk| disk.drive().config().options.power);
+        let resting = power.map_or([None; 2], |power| [power.slumber, power.sleep]);
+        let mut idle_ns = 0;
+        let entered = resting.into_iter().flatten().zip(1..).map(|(rest, to)| {
+            // The times of the model count from the begin of idleness, those of the table from the state before.
+            let after_ms = rest.after_ns.saturating_sub(idle_ns).div_ceil(1_000_000);
+            idle_ns = rest.after_ns + rest.entry_ns;
+            Some(Transition { to, after_ms: after_ms.clamp(1, u32::MAX.into()) as u32 })
+        });
+        entered.collect()
     }
 
     /// A new controller for the host that connects.
@@ -292,5 +410,6 @@ impl Subsystem {
     /// Forgets a controller whose admin queue has ended.
     pub fn dismiss(&self, id: u16) {
         locked(&self.controllers).remove(&id);
+        self.reset(id);
     }
 }

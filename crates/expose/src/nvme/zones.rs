@@ -17,7 +17,7 @@ const LBA_FORMAT: u8 = BLOCK_BYTES.len() as u8 - 1;
 pub(super) const COMMANDS: [u8; 3] =
     [opcode::MANAGEMENT_SEND, opcode::MANAGEMENT_RECEIVE, opcode::APPEND];
 /// Commands of drives without zones alone.
-const WITHOUT: [u8; 2] = [nvm::DATASET_MANAGEMENT, nvm::WRITE_UNCORRECTABLE];
+const WITHOUT: [u8; 3] = [nvm::DATASET_MANAGEMENT, nvm::WRITE_UNCORRECTABLE, nvm::COPY];
 
 /// Whether a drive with these zones, or with none, has a command.
 pub(super) fn permit(zones: Option<&ZonesPlan>, opcode: u8) -> bool {

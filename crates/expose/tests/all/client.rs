@@ -213,7 +213,7 @@ impl Client {
             Action::Trim => (4, 0),
             Action::Fetch => (5, 0),
             Action::Zero { keeps_pages } => (6, 2 * u16::from(keeps_pages)),
-            Action::Append | Action::Zone { .. } => panic!("NBD has no such command"),
+            _ => panic!("NBD has no such command"),
         };
         flags |= u16::from(fua);
         self.cookie += 1;

@@ -8,6 +8,7 @@ mod nvme;
 mod nvme_host;
 mod nvme_hostile;
 mod nvme_placement;
+mod nvme_self_test;
 mod nvme_zones;
 mod oracle;
 mod power_cuts;

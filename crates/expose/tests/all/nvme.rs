@@ -1,17 +1,19 @@
 //! An NVMe drive over TCP: its answers, its data against an oracle, its erasure and its events.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::Rng;
 use expose::{Pace, SharedDisk};
-use nvme::command::{DatasetRange, admin, nvm};
+use nvme::command::{Command, CopySource, DatasetRange, admin, nvm};
 use nvme::fabrics::{ANY_CONTROLLER, DISCOVERY_NQN, discovery_entries};
 use nvme::identify::{IdentifyController, IdentifyNamespace, namespace_list, structure};
 use nvme::log::{SanitizeLog, SanitizeState, SmartLog, ocp_nand_written_bytes, page};
+use nvme::power::{self, Transition};
 use nvme::status::CommandStatus;
 
-use crate::client::{config, cuttable, disk, disk_of, seeds};
-use crate::nvme_host::{Host, Place, Queue, blocks, command, digests, serve_nvme};
+use crate::client::{config, config_of, cuttable, disk, disk_of, seeds};
+use crate::nvme_host::{Host, Outcome, Place, Queue, blocks, command, digests, serve_nvme};
 
 /// Sequences without another wish, and those of a full check.
 const CASES: [u64; 2] = [30, 1000];
@@ -33,26 +35,28 @@ fn with_drive(work: impl FnOnce(&Place, &SharedDisk)) {
     serve_nvme(&shared, &[], 8, |place| work(place, &shared));
 }
 
-/// Firmware, namespace management and attachment, device self-test, and Copy.
+/// A Copy of these blocks, each the first one and a number, to the blocks from `start` on; and its data.
+fn copy(start: u64, sources: &[(u64, u32)], flags: u32) -> (Command, Vec<u8>) {
+    let dwords = [start as u32, (start >> 32) as u32, (sources.len() as u32 - 1) | flags, 0, 0, 0];
+    let of = |&(start, blocks): &(u64, u32)| CopySource { start, blocks }.encode();
+    (command(nvm::COPY, 1, dwords, 0), sources.iter().flat_map(of).collect())
+}
+
+/// Firmware, namespace management and attachment.
 #[test]
 fn absent_commands_are_refused_and_not_announced() {
-    const ADMIN: [u8; 5] = [0x10, 0x11, 0x0d, 0x15, 0x14];
-    const COPY: u8 = 0x19;
+    const ADMIN: [u8; 4] = [0x10, 0x11, 0x0d, 0x15];
     with_drive(|place, _| {
         let mut host = Host::connect(place, digests(false));
-        let mut queue = host.queue(1);
         let effects = host.log(page::EFFECTS, 4096).expect("a log");
         for opcode in ADMIN {
             let refused = host.admin.execute(command(opcode, 1, [0; 6], 0), &[]);
             assert_eq!(refused, Err(CommandStatus::INVALID_OPCODE), "{opcode:#x}");
             assert_eq!(effects[4 * usize::from(opcode)], 0, "{opcode:#x}");
         }
-        let copy = command(COPY, 1, [0, 0, 0, 0, 0, 0], 0);
-        assert_eq!(queue.execute(copy, &[0; 32]), Err(CommandStatus::INVALID_OPCODE));
-        assert_eq!(effects[1024 + 4 * usize::from(COPY)], 0);
         let controller = host.identify(structure::CONTROLLER, 0).expect("an answer");
-        // OACS: firmware, namespaces, self-test; ONCS: Copy.
-        assert_eq!((controller[256] & 0b1_1100, controller[521] & 1), (0, 0));
+        // OACS: firmware, namespaces.
+        assert_eq!(controller[256] & 0b1100, 0);
     });
 }
 
@@ -163,7 +167,7 @@ fn wrong_fields_have_their_status() {
                 CommandStatus::LBA_OUT_OF_RANGE,
             ),
             (command(nvm::FLUSH, 2, [0; 6], 0), &[], CommandStatus::INVALID_NAMESPACE),
-            (command(0x19, 1, [0; 6], 0), &[], CommandStatus::INVALID_OPCODE),
+            (command(0x79, 1, [0; 6], 0), &[], CommandStatus::INVALID_OPCODE),
             (blocks(nvm::COMPARE, 0, 1, 0, 0), &one, CommandStatus::COMPARE_FAILURE),
         ];
         for (command, data, status) in cases {
@@ -194,6 +198,127 @@ fn wrong_fields_have_their_status() {
         assert_eq!((smart.media_errors, smart.critical_warning), (1, 1 << 3));
         assert_eq!((smart.host_writes, smart.host_written_bytes), (1, 512_000));
     });
+}
+
+#[test]
+fn a_copy_moves_data_within_the_drive_and_counts_as_a_write() {
+    with_drive(|place, shared| {
+        let mut host = Host::connect(place, digests(true));
+        let mut queue = host.queue(1);
+        let controller = IdentifyController::decode(
+            &host.identify(structure::CONTROLLER, 0).expect("an answer"),
+        );
+        assert_eq!((controller.nvm_commands >> 8 & 1, controller.copy_formats), (1, 1));
+        let effects = host.log(page::EFFECTS, 4096).expect("a log");
+        assert_eq!(effects[1024 + 4 * usize::from(nvm::COPY)], 0b11, "it changes data");
+
+        let data: Vec<u8> = (0..64 * 512_u32).map(|at| (at / 512) as u8).collect();
+        queue.execute(blocks(nvm::WRITE, 0, 64, FUA, 0), &data).expect("it is written");
+        let before = SmartLog::decode(&host.log(page::SMART, 512).expect("a log"));
+        let pages = |shared: &SharedDisk| shared.with(|disk| disk.totals().telemetry.host_pages);
+        let pages_before = pages(shared);
+        // 1,003 blocks: ones from the middle, more than what the begin of the drive has, and again the first.
+        let (command, sources) = copy(2005, &[(13, 2), (1000, 1000), (0, 1)], FUA);
+        assert_eq!(queue.execute(command, &sources), Ok((0, Vec::new())));
+        let (_, moved) = queue.execute(blocks(nvm::READ, 2005, 1003, 0, 1003 * 512), &[]).unwrap();
+        let found: Vec<u8> = moved.chunks_exact(512).map(|block| block[0]).collect();
+        let expected = [&[13, 14][..], &[0; 1000], &[0]].concat();
+        assert_eq!(found, expected);
+
+        let after = SmartLog::decode(&host.log(page::SMART, 512).expect("a log"));
+        let [written, reads, writes] = [
+            after.host_written_bytes - before.host_written_bytes,
+            after.host_reads - before.host_reads,
+            after.host_writes - before.host_writes,
+        ];
+        // 1,067 blocks written are two thousands, after one; the copy and the read are reads.
+        assert_eq!((written, reads, writes), (512_000, 2, 1));
+        assert_eq!(after.host_read_bytes - before.host_read_bytes, 2 * 512_000, "1,003 blocks");
+        assert_eq!(pages(shared) - pages_before, 126, "the drive has written them too");
+
+        // Sources that overlap the destination are read before it is written.
+        let (command, sources) = copy(1, &[(0, 8), (8, 1)], 0);
+        assert_eq!(queue.execute(command, &sources), Ok((0, Vec::new())));
+        let (_, moved) = queue.execute(blocks(nvm::READ, 0, 10, 0, 5120), &[]).unwrap();
+        let found: Vec<u8> = moved.chunks_exact(512).map(|block| block[0]).collect();
+        assert_eq!(found, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        shared.with(|disk| disk.drive().check()).expect("the drive is sound");
+    });
+}
+
+#[test]
+fn a_copy_with_wrong_fields_has_its_status_and_changes_nothing() {
+    with_drive(|place, shared| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        let blocks_all = shared.with(|disk| disk.shape().capacity_bytes) / 512;
+        let namespace =
+            IdentifyNamespace::decode(&host.identify(structure::NAMESPACE, 1).expect("an answer"));
+        let limits = namespace.copy;
+        assert_eq!((limits.source_blocks, limits.blocks, limits.sources), (2048, 8192, 127));
+        let largest = vec![(0, 2048); 4];
+        let too_many = [&largest[..], &[(0, 1)]].concat();
+        let cases = [
+            (copy(9000, &[(0, 2049)], 0), CommandStatus::SIZE_LIMIT),
+            (copy(9000, &too_many, 0), CommandStatus::SIZE_LIMIT),
+            (copy(9000, &[(0, 1); 129], 0), CommandStatus::SIZE_LIMIT),
+            (copy(9000, &[(0, 1), (blocks_all - 1, 2)], 0), CommandStatus::LBA_OUT_OF_RANGE),
+            (copy(9000, &[(u64::MAX, 2)], 0), CommandStatus::LBA_OUT_OF_RANGE),
+            (copy(blocks_all - 2, &[(0, 1), (4, 2)], 0), CommandStatus::LBA_OUT_OF_RANGE),
+            (copy(9000, &[(0, 1)], 1 << 8), CommandStatus::INVALID_FIELD),
+            (copy(9000, &[(0, 1)], 2 << 20), CommandStatus::INVALID_FIELD),
+        ];
+        for ((command, data), status) in cases {
+            assert_eq!(queue.execute(command, &data), Err(status), "{command:?}");
+        }
+        let (short, data) = copy(9000, &[(0, 1), (4, 2)], 0);
+        assert_eq!(queue.execute(short, &data[..32]), Err(CommandStatus::DATA_LENGTH));
+        let (other, data) = copy(9000, &[(0, 1)], 0);
+        let other = Command { namespace_id: 2, ..other };
+        assert_eq!(queue.execute(other, &data), Err(CommandStatus::INVALID_NAMESPACE));
+        assert_eq!(shared.with(|disk| disk.totals().telemetry.host_pages), 0);
+        let (command, data) = copy(9000, &largest, 0);
+        assert_eq!(queue.execute(command, &data), Ok((0, Vec::new())));
+
+        queue.execute(blocks(nvm::WRITE_UNCORRECTABLE, 8, 1, 0, 0), &[]).expect("it is spoiled");
+        let (command, data) = copy(9000, &[(0, 1), (7, 2)], 0);
+        assert_eq!(queue.execute(command, &data), Err(CommandStatus::READ_ERROR));
+        shared.with(|disk| disk.faults.is_read_only = true);
+        let (command, data) = copy(9000, &[(0, 1)], 0);
+        assert_eq!(queue.execute(command, &data), Err(CommandStatus::WRITE_PROTECTED));
+    });
+}
+
+/// After a cut a page of the destination has its old data or that of the source, and the source keeps its own.
+#[test]
+fn a_power_cut_under_a_copy_leaves_each_page_old_or_new() {
+    let of = |version: u8| vec![version; 64 * 4096];
+    let mut seen = [0; 3];
+    // It reads sixteen sources and then writes.
+    for commands in 1..18 {
+        let shared = Arc::new(SharedDisk::new(disk(cuttable(&[])), Pace::Fast));
+        let pages = |first: u64| blocks(nvm::WRITE, first * 8, 512, FUA, 0);
+        serve_nvme(&shared, &[], 8, |place| {
+            let host = Host::connect(place, digests(false));
+            let mut queue = host.queue(1);
+            queue.execute(pages(0), &of(1)).expect("the source");
+            queue.execute(pages(512), &of(2)).expect("the old destination");
+            assert!(shared.with(|disk| disk.order_cut(commands)), "it can lose its power");
+            let sources: Vec<_> = (0..16).map(|part| (part * 32, 32)).collect();
+            let (command, data) = copy(512 * 8, &sources, FUA);
+            let outcome = queue.execute(command, &data);
+            let read = |queue: &mut Queue, first: u64| {
+                let command = blocks(nvm::READ, first * 8, 512, 0, 64 * 4096);
+                queue.execute(command, &[]).expect("it is readable").1
+            };
+            assert_eq!(read(&mut queue, 0), of(1), "the source, {commands} commands");
+            let versions: Vec<u8> =
+                read(&mut queue, 512).chunks_exact(4096).map(|page| page[0]).collect();
+            assert_eq!(outcome, Err(CommandStatus::WRITE_FAULT));
+            versions.iter().for_each(|&version| seen[usize::from(version)] += 1);
+        });
+    }
+    assert_eq!(seen, [0, 64, 16 * 64], "cuts before the write, and at its end");
 }
 
 #[test]
@@ -240,17 +365,92 @@ fn erasure_empties_the_drive_and_the_books_stay_true() {
         assert_eq!(shared.with(|disk| disk.drive().valid_pages()), 0);
 
         queue.execute(blocks(nvm::WRITE, 3, 2, 0, 0), &data[..8192]).expect("it is written");
-        let sanitize = |action| command(admin::SANITIZE, 0, [action, 0, 0, 0, 0, 0], 0);
-        assert_eq!(
-            host.admin.execute(sanitize(3), &[]),
-            Err(CommandStatus::INVALID_FIELD),
-            "overwrite"
-        );
+        for action in [0, 5, 2 | 1 << 9] {
+            let refused = host.admin.execute(sanitize(action), &[]);
+            assert_eq!(refused, Err(CommandStatus::INVALID_FIELD), "{action:#x}");
+        }
         assert_eq!(host.admin.execute(sanitize(2), &[]), Ok((0, Vec::new())));
-        let log = SanitizeLog::decode(&host.log(page::SANITIZE, 512).expect("a log"));
-        assert_eq!(log, SanitizeLog { progress: 0xffff, state: SanitizeState::Completed });
+        let state = SanitizeState::Completed;
+        assert_eq!(sanitize_log(&mut host), SanitizeLog { state, ..SanitizeLog::NEVER });
         assert_eq!(queue.execute(blocks(nvm::READ, 3, 2, 0, 8192), &[]), Ok((0, vec![0; 8192])));
         shared.with(|disk| disk.drive().check()).expect("the drive is sound");
+    });
+}
+
+fn sanitize(action: u32) -> Command {
+    command(admin::SANITIZE, 0, [action, 0, 0, 0, 0, 0], 0)
+}
+
+fn sanitize_log(host: &mut Host) -> SanitizeLog {
+    SanitizeLog::decode(&host.log(page::SANITIZE, 512).expect("a log"))
+}
+
+#[test]
+fn an_overwrite_programs_every_page_in_each_pass_and_empties_the_drive() {
+    const OVERWRITE: u32 = 3;
+    with_drive(|place, shared| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        let controller = IdentifyController::decode(
+            &host.identify(structure::CONTROLLER, 0).expect("an answer"),
+        );
+        assert!(controller.sanitize_overwrite);
+        queue.execute(blocks(nvm::WRITE, 64, 8, 0, 0), &[7; 4096]).expect("it is written");
+        let books = |shared: &SharedDisk| {
+            shared.with(|disk| (disk.totals().telemetry.programmed_pages, disk.drive().now().0))
+        };
+        let before = books(shared);
+        let smart = host.log(page::SMART, 512).expect("a log");
+        let passes = 2;
+        assert_eq!(host.admin.execute(sanitize(OVERWRITE | passes << 4), &[]), Ok((0, vec![])));
+        let log = sanitize_log(&mut host);
+        assert_eq!((log.state, log.passes), (SanitizeState::Completed, 2));
+        let after = books(shared);
+        let (shape, link_bytes_per_s) = shared
+            .with(|disk| (*disk.shape(), disk.drive().config().interface.link_write_bytes_per_s));
+        let written_bytes = u64::from(passes) * shape.capacity_bytes;
+        assert!((after.0 - before.0) * 4096 >= written_bytes, "{before:?} {after:?}");
+        let least_ns = written_bytes * 1000 / (link_bytes_per_s / 1_000_000);
+        assert!(after.1 - before.1 >= least_ns, "{least_ns} ns: {before:?} {after:?}");
+        assert_eq!(
+            shared.with(|disk| (disk.drive().valid_pages(), disk.contents().pages())),
+            (0, 0)
+        );
+        assert_eq!(queue.execute(blocks(nvm::READ, 64, 8, 0, 4096), &[]), Ok((0, vec![0; 4096])));
+        // The host has written nothing more.
+        assert_eq!(host.log(page::SMART, 512).expect("a log")[48..64], smart[48..64]);
+        assert_eq!(host.admin.execute(sanitize(OVERWRITE), &[]), Ok((0, vec![])));
+        assert_eq!(sanitize_log(&mut host).passes, 16, "as many as 0 stands for");
+        shared.with(|disk| disk.drive().check()).expect("the drive is sound");
+    });
+}
+
+#[test]
+fn an_overwrite_tells_its_progress_and_nobody_reads_meanwhile() {
+    // The drive takes a quarter of a second.
+    let shared = drive(Pace::Real { slowdown: 8 });
+    serve_nvme(&shared, &[], 8, |place| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        assert_eq!(host.admin.execute(sanitize(3 | 1 << 4), &[]), Ok((0, vec![])));
+        let read = blocks(nvm::READ, 64, 8, 0, 4096);
+        assert_eq!(queue.execute(read, &[]), Err(CommandStatus::SANITIZING));
+        assert_eq!(host.admin.execute(sanitize(2), &[]), Err(CommandStatus::SANITIZING));
+        let format = command(admin::FORMAT, 1, [0; 6], 0);
+        assert_eq!(host.admin.execute(format, &[]), Err(CommandStatus::SANITIZING));
+        let mut seen = vec![0];
+        loop {
+            let log = sanitize_log(&mut host);
+            if log.state != SanitizeState::InProgress {
+                assert_eq!((log.state, log.passes), (SanitizeState::Completed, 1));
+                break;
+            }
+            if seen.last() != Some(&log.progress) {
+                seen.push(log.progress);
+            }
+        }
+        assert!(seen.is_sorted() && seen.len() > 10, "{seen:?}");
+        assert_eq!(queue.execute(read, &[]), Ok((0, vec![0; 4096])));
     });
 }
 
@@ -266,6 +466,62 @@ fn a_drive_that_keeps_deallocated_data_is_not_erased() {
         assert!(!controller.format && !controller.sanitize_block);
         let format = command(admin::FORMAT, 1, [0; 6], 0);
         assert_eq!(host.admin.execute(format, &[]), Err(CommandStatus::INVALID_OPCODE));
+    });
+}
+
+fn set_transitions(host: &mut Host, is_on: bool, table: &[u8]) -> Outcome {
+    let dwords = [power::FEATURE.into(), is_on.into(), 0, 0, 0, 0];
+    host.admin.execute(command(admin::SET_FEATURES, 0, dwords, 0), table)
+}
+
+#[test]
+fn a_host_sees_the_idle_power_states_and_keeps_the_drive_awake() {
+    // It sleeps after 100 ms and needs 10 ms to wake.
+    let config = config_of("samsung-840-pro-256gb", &[], 1024);
+    let shared = Arc::new(SharedDisk::new(disk(config), Pace::Fast));
+    serve_nvme(&shared, &[], 8, |place| {
+        let mut host = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        let controller = IdentifyController::decode(
+            &host.identify(structure::CONTROLLER, 0).expect("an answer"),
+        );
+        assert!(controller.autonomous_power && controller.power_states[1].idle);
+        let get = |host: &mut Host| {
+            let dwords = [power::FEATURE.into(), 0, 0, 0, 0, 0];
+            host.admin.execute(command(admin::GET_FEATURES, 0, dwords, 256), &[]).expect("a table")
+        };
+        let (is_on, table) = get(&mut host);
+        let found = power::transitions(&table);
+        assert_eq!((is_on, found[0]), (1, Some(Transition { to: 1, after_ms: 100 })));
+        let wait_ns = |queue: &mut Queue| {
+            let now = || shared.with(|disk| disk.drive().now());
+            let idle = base::Nanos(now().0 + 2 * base::Nanos::SECOND.0);
+            shared.with(|disk| disk.advance(idle));
+            let before = now();
+            queue.execute(blocks(nvm::READ, 0, 8, 0, 4096), &[]).expect("a read");
+            now().0 - before.0
+        };
+        assert!(wait_ns(&mut queue) >= 10_000_000, "it slept");
+        let other = power::table(&[Some(Transition { to: 1, after_ms: 50 })]);
+        assert_eq!(set_transitions(&mut host, true, &other), Err(CommandStatus::NOT_CHANGEABLE));
+        assert_eq!(set_transitions(&mut host, true, &table[..8]), Err(CommandStatus::DATA_LENGTH));
+        assert_eq!(set_transitions(&mut host, false, &[0; 256]), Ok((0, vec![])));
+        assert_eq!(get(&mut host), (0, table.clone()));
+        assert!(wait_ns(&mut queue) < 10_000_000, "it was awake");
+        assert_eq!(set_transitions(&mut host, true, &table), Ok((0, vec![])));
+        assert!(wait_ns(&mut queue) >= 10_000_000, "it slept");
+        set_transitions(&mut host, false, &[0; 256]).expect("it is awake");
+        host.enable(false);
+        host.enable(true);
+        assert!(wait_ns(&mut queue) >= 10_000_000, "it slept again");
+    });
+    let stateless = disk(config_of("intel-ssd-750-400gb", &[], 2000));
+    let stateless = Arc::new(SharedDisk::new(stateless, Pace::Fast));
+    serve_nvme(&stateless, &[], 8, |place| {
+        let mut host = Host::connect(place, digests(false));
+        assert_eq!(host.feature(power::FEATURE), Err(CommandStatus::INVALID_FIELD), "no states");
+        let set = set_transitions(&mut host, false, &[0; 256]);
+        assert_eq!(set, Err(CommandStatus::INVALID_FIELD));
     });
 }
 
@@ -394,6 +650,9 @@ fn sequence(seed: u64) {
     disk.drive().check().unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
 }
 
+/// An outstanding command: its number, the bytes that it touches, and the data that it must return.
+type Open = (u16, Vec<Range<usize>>, Option<Vec<u8>>);
+
 /// A region of the drive and what it must contain.
 struct Region<'a> {
     host: &'a Host,
@@ -415,16 +674,23 @@ impl Region<'_> {
             if self.rng.chance(1, 20) {
                 self.reconnect();
             }
-            let mut open: Vec<(u16, std::ops::Range<usize>, Option<Vec<u8>>)> = Vec::new();
+            let mut open: Vec<Open> = Vec::new();
             for _ in 0..1 + self.rng.below(6) {
                 let range = self.range();
+                let sources =
+                    if self.rng.chance(1, 8) { self.sources(range.len()) } else { Vec::new() };
+                let touched = [&[range.clone()][..], &sources].concat();
                 // The order of commands that are outstanding together is open.
-                if open
-                    .iter()
-                    .all(|(_, other, _)| other.end <= range.start || range.end <= other.start)
-                {
-                    let (id, expected) = self.send(range.clone());
-                    open.push((id, range, expected));
+                let is_apart = |other: &Range<usize>| {
+                    touched.iter().all(|own| other.end <= own.start || own.end <= other.start)
+                };
+                if open.iter().all(|(_, others, _)| others.iter().all(is_apart)) {
+                    let (id, expected) = if sources.is_empty() {
+                        self.send(range)
+                    } else {
+                        (self.send_copy(&range, &sources), None)
+                    };
+                    open.push((id, touched, expected));
                 }
             }
             for _ in 0..open.len() {
@@ -463,7 +729,7 @@ impl Region<'_> {
         }
     }
 
-    fn range(&mut self) -> std::ops::Range<usize> {
+    fn range(&mut self) -> Range<usize> {
         let blocks = self.oracle.len() as u64 / self.block_bytes;
         let start = self.rng.below(blocks);
         let most = (blocks - start).min(if self.rng.chance(1, 4) { 300 } else { 12 });
@@ -471,12 +737,36 @@ impl Region<'_> {
         (start * self.block_bytes) as usize..(end * self.block_bytes) as usize
     }
 
-    fn blocks(&self, range: &std::ops::Range<usize>) -> (u64, u32) {
+    /// Ranges that are together as long as a destination; they may overlap it, and one another.
+    fn sources(&mut self, bytes: usize) -> Vec<Range<usize>> {
+        let (mut sources, mut left) = (Vec::new(), bytes as u64 / self.block_bytes);
+        while left > 0 {
+            let blocks = if sources.len() < 7 { 1 + self.rng.below(left) } else { left };
+            let start = self.rng.below(self.oracle.len() as u64 / self.block_bytes - blocks + 1);
+            let end = start + blocks;
+            sources.push((start * self.block_bytes) as usize..(end * self.block_bytes) as usize);
+            left -= blocks;
+        }
+        sources
+    }
+
+    /// Sends a copy.
+    fn send_copy(&mut self, range: &Range<usize>, sources: &[Range<usize>]) -> u16 {
+        let data: Vec<u8> =
+            sources.iter().flat_map(|source| self.oracle[source.clone()].to_vec()).collect();
+        self.oracle[range.clone()].copy_from_slice(&data);
+        let sources: Vec<_> = sources.iter().map(|source| self.blocks(source)).collect();
+        let fua = if self.rng.chance(1, 8) { FUA } else { 0 };
+        let (command, data) = copy(self.blocks(range).0, &sources, fua);
+        self.queue.send(command, &data, self.rng.chance(1, 2))
+    }
+
+    fn blocks(&self, range: &Range<usize>) -> (u64, u32) {
         let start = (self.first + range.start as u64) / self.block_bytes;
         (start, ((range.end - range.start) as u64 / self.block_bytes) as u32)
     }
 
-    fn read(&mut self, range: std::ops::Range<usize>) -> (u16, Option<Vec<u8>>) {
+    fn read(&mut self, range: Range<usize>) -> (u16, Option<Vec<u8>>) {
         let (start, count) = self.blocks(&range);
         let bytes = (range.end - range.start) as u32;
         let id = self.queue.send(blocks(nvm::READ, start, count, 0, bytes), &[], false);
@@ -484,7 +774,7 @@ impl Region<'_> {
     }
 
     /// Sends a command for these bytes. Returns its number and the data that it must return.
-    fn send(&mut self, range: std::ops::Range<usize>) -> (u16, Option<Vec<u8>>) {
+    fn send(&mut self, range: Range<usize>) -> (u16, Option<Vec<u8>>) {
         let (start, count) = self.blocks(&range);
         let fua = if self.rng.chance(1, 8) { FUA } else { 0 };
         let id = match self.rng.below(12) {

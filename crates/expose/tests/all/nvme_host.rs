@@ -272,16 +272,21 @@ impl Host {
     pub(crate) fn connect(place: &Place, digests: Digests) -> Self {
         let mut admin = Queue::open(&place.path, digests);
         let controller_id = admin.connect(&place.nqn, 0, ANY_CONTROLLER, 0).expect("a controller");
-        let enable =
-            PropertyAccess { is_long: false, offset: property::CONFIGURATION, value: 0x0046_0001 };
-        admin
+        let mut host = Self { place: place.clone(), digests, admin, controller_id };
+        host.enable(true);
+        host
+    }
+
+    /// Enables the controller, or disables it, which resets it.
+    pub(crate) fn enable(&mut self, is_on: bool) {
+        let value = if is_on { 0x0046_0001 } else { 0x0046_0000 };
+        let enable = PropertyAccess { is_long: false, offset: property::CONFIGURATION, value };
+        self.admin
             .execute(command(FABRICS, kind::PROPERTY_SET.into(), enable.dwords(), 0), &[])
-            .expect("it can be enabled");
+            .expect("it can be enabled and disabled");
         let status = PropertyAccess { is_long: false, offset: property::STATUS, value: 0 };
-        let ready =
-            admin.execute(command(FABRICS, kind::PROPERTY_GET.into(), status.dwords(), 0), &[]);
-        assert_eq!(ready, Ok((1, Vec::new())));
-        Self { place: place.clone(), digests, admin, controller_id }
+        let get = command(FABRICS, kind::PROPERTY_GET.into(), status.dwords(), 0);
+        assert_eq!(self.admin.execute(get, &[]), Ok((u64::from(is_on), Vec::new())));
     }
 
     pub(crate) fn queue(&self, queue_id: u16) -> Queue {

@@ -8,7 +8,7 @@ use nvme::command::{Command, admin, nvm};
 use nvme::identify::{IdentifyController, IdentifyNamespace, namespace_list, structure};
 use nvme::log::{ocp_nand_written_bytes, page};
 use nvme::status::CommandStatus;
-use nvme::zns::{ZoneDescriptor, ZonedNamespace, opcode, send, send_dword, state, zones_of};
+use nvme::zns::{self, ZoneDescriptor, ZonedNamespace, opcode, send, send_dword, state, zones_of};
 
 use crate::client::{config_of, disk, seeds};
 use crate::nvme_host::{Host, Place, Queue, blocks, command, digests, serve_nvme};
@@ -92,6 +92,7 @@ fn the_namespace_is_one_of_zones() {
         let effects = host.log(page::EFFECTS, 4096).expect("a log");
         let is_supported = |opcode: u8| effects[1024 + 4 * usize::from(opcode)] & 1 == 1;
         assert!(is_supported(opcode::APPEND) && !is_supported(nvm::DATASET_MANAGEMENT));
+        assert!(!is_supported(nvm::COPY) && namespace.copy.blocks == 0);
     });
 }
 
@@ -112,6 +113,49 @@ fn a_drive_without_zones_knows_no_command_of_them() {
         }
         let outcome = identify(&mut host, structure::NAMESPACE_OF_COMMAND_SET, 2);
         assert_eq!(outcome, Err(CommandStatus::INVALID_FIELD));
+    });
+}
+
+/// A cut makes an open zone without data empty; one with data is closed, which the specification leaves out.
+#[test]
+fn hosts_hear_of_zones_that_change_without_them() {
+    const HELD: u32 = 1 << 27;
+    with_drive(|place, shared| {
+        let (size, _) = sizes(shared);
+        let mut host = Host::connect(place, digests(false));
+        let mut deaf = Host::connect(place, digests(false));
+        let mut queue = host.queue(1);
+        let controller =
+            IdentifyController::decode(&host.identify(structure::CONTROLLER, 0).unwrap());
+        assert_eq!(controller.events & HELD, HELD);
+        host.set_feature(0x0b, HELD).expect("a feature");
+        let event = command(admin::ASYNC_EVENT, 0, [0; 6], 0);
+        let held = host.admin.send(event, &[], false);
+        let changed = |host: &mut Host| {
+            let dwords = [u32::from(page::CHANGED_ZONES) | 1023 << 16, 0, 0, 0, 0, 0];
+            let log = host.admin.execute(command(admin::GET_LOG_PAGE, 1, dwords, 4096), &[]);
+            zns::changed_of(&log.expect("a log").1).expect("room for all")
+        };
+        for (zone, data) in [(3, false), (5, true), (9, false)] {
+            queue.execute(order(zone * size, send::OPEN, false), &[]).expect("it opens");
+            if data {
+                let write = blocks(nvm::WRITE, zone * size, 1, 0, 0);
+                queue.execute(write, &[7; 4096]).expect("it is written");
+            }
+        }
+        // Orders of hosts are no news.
+        queue.execute(order(9 * size, send::FINISH, false), &[]).expect("it is full");
+        assert_eq!(changed(&mut deaf), [0; 0]);
+        shared.with(|disk| disk.cut_power()).expect("a cut");
+        assert_eq!(host.admin.end(), (held, Ok((1 << 32 | 0x00bf_ef02, Vec::new()))));
+        assert_eq!(changed(&mut host), [3 * size]);
+        assert_eq!(changed(&mut host), [0; 0], "it has been read");
+        assert_eq!(changed(&mut deaf), [3 * size], "each host has its own list");
+        assert_eq!(
+            host.log(page::CHANGED_ZONES, 4096),
+            Err(CommandStatus::INVALID_FIELD),
+            "it is that of a namespace"
+        );
     });
 }
 
