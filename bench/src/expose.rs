@@ -1,7 +1,6 @@
 //! An exposed drive on the fast clock beside the memory plugin of nbdkit: fio over a Unix socket, in turns. The same drive
 //! over NVMe/TCP beside itself over NBD, in turns. On the real clock: how late answers come at a rate, by the account of the
-//! drive and at a host. By itself: the drive over NVMe/TCP beside the kernel's own
-//! target.
+//! drive and at a host. By itself: the drive over NVMe/TCP beside the kernel's own target.
 
 mod delay;
 mod hosts;
