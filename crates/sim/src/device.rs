@@ -53,6 +53,7 @@ use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Bursts, HostRate, Pacing};
+use crate::ftl::placement::Placement;
 use crate::ftl::policies::Policies;
 use crate::ftl::reclaim_groups::{GroupGc, ReclaimGroups};
 use crate::ftl::{Ftl, StreamId};
@@ -178,7 +179,8 @@ impl<P: Probe> Device<P> {
             ftl,
             pacing,
             bursts,
-            victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
+            victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed)
+                .with_handle_first(config.options.placement.and_then(Placement::handle_first)),
             policies: Policies::default(),
             collector,
             reclaim_groups,

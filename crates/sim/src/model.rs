@@ -33,6 +33,7 @@ pub use section::*;
 
 use crate::ftl::allocation::Allocation;
 use crate::ftl::gc::VictimPolicy;
+use crate::ftl::gc::handle_choice::HandleChoice;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::placement::Isolation;
 use crate::ftl::reclaim_groups::VictimScope;
@@ -167,6 +168,7 @@ words!(
     ColdPolicy,
     DeallocateSupport,
     InterfaceKind,
+    HandleChoice,
     Isolation,
     PacingKind,
     ReadRank,

@@ -1292,6 +1292,16 @@ export const METRICS = [
     "in_summary": false
   },
   {
+    "name": "<test>.<step>.waf_of_pools",
+    "label": "Write amplification of separated pools",
+    "unit": "ratio",
+    "better": null,
+    "scaling": "kept",
+    "explanation": "Write amplification of the step in theory, if each placement handle has superblocks of its own: by the spare area that uniform writes imply.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
     "name": "<test>.<step>.gc_moved_pages",
     "label": "Pages moved",
     "unit": "count",

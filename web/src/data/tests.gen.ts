@@ -115,6 +115,14 @@ export const TESTS = [
     ]
   },
   {
+    "name": "placement",
+    "heading": "Placement handles",
+    "question": "do placement handles keep random writes from the data of a sequential stream?",
+    "chapter": "Steady state",
+    "headlines": [],
+    "charts": []
+  },
+  {
     "name": "corners",
     "heading": "The four corners",
     "question": "how fast is the drive in the four corners: random and sequential, read and write?",

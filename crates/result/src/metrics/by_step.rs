@@ -8,7 +8,7 @@ use super::metric::Unit::{
 };
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 49] = [
+pub(super) const STEPS: [Row; 50] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -361,6 +361,15 @@ pub(super) const STEPS: [Row; 49] = [
         Kept,
         "Pages programmed into NAND for each page the host wrote, counted by the simulated drive or \
          by the drive's own counters. Unknown if the drive counts no NAND writes.",
+    ),
+    (
+        "<test>.<step>.waf_of_pools",
+        "Write amplification of separated pools",
+        Ratio,
+        None,
+        Kept,
+        "Write amplification of the step in theory, if each placement handle has superblocks of its \
+         own: by the spare area that uniform writes imply.",
     ),
     (
         "<test>.<step>.gc_moved_pages",

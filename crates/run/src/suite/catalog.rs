@@ -40,6 +40,7 @@ pub(crate) mod speed {
 pub(crate) mod steady_state {
     pub(crate) mod consistency;
     pub(crate) mod fill_level;
+    pub(crate) mod placement;
     pub(crate) mod streams;
     pub(crate) mod trim;
     pub(crate) mod waf;
@@ -65,7 +66,7 @@ pub(crate) mod sustained {
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 41] = [
+pub(super) const DEFINITIONS: [&Definition; 42] = [
     &energy::power::DEFINITION,
     &energy::thermal::DEFINITION,
     &pts::composite::DEFINITION,
@@ -91,6 +92,7 @@ pub(super) const DEFINITIONS: [&Definition; 41] = [
     &speed::zones::DEFINITION,
     &steady_state::consistency::DEFINITION,
     &steady_state::fill_level::DEFINITION,
+    &steady_state::placement::DEFINITION,
     &steady_state::streams::DEFINITION,
     &steady_state::trim::DEFINITION,
     &steady_state::waf::DEFINITION,

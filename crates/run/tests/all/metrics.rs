@@ -36,7 +36,8 @@ fn plan_of(test: Test, identity: &Identity, limits: &Limits) -> Result<Plan, Run
     let own = crate::common::settings(settings(test)).into_iter();
     let settings = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let request = Request { settings, ..Request::new(test, "library".into()) };
-    let limits = Limits { zones: test.definition().zoned.then_some(ZONES), ..*limits };
+    let zones = test.definition().zoned.then_some(ZONES);
+    let limits = Limits { zones, placement_handles: 8, ..*limits };
     plan(&request, identity, &limits)
 }
 

@@ -6,6 +6,7 @@ mod feel;
 mod levels;
 mod load_latency;
 mod neighbours;
+mod placement;
 
 use target::scripted::{Reply, ScriptedTarget};
 

@@ -300,6 +300,9 @@ impl<P: Probe> Device<P> {
         };
         let due_pages = self.due_pages(owed_pages);
         self.collector.owe(due_pages);
+        if let Some(early) = self.config.options.early {
+            self.allow_early(early);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ pub(super) mod reclaim_groups;
 
 use super::Device;
 use crate::ftl::pacing::Level;
+use crate::ftl::pacing::early::EarlyGc;
 use crate::ftl::{StreamId, SuperblockState};
 use crate::nand::DieOp;
 use crate::probe::Probe;
@@ -79,7 +80,30 @@ impl<P: Probe> Device<P> {
         let free_superblocks = self.free_superblocks();
         self.pacing.must_collect(free_superblocks)
             || self.may_collect_quietly()
+            || self.may_collect_early()
             || self.wants_reorganisation()
+    }
+
+    /// Whether early collection has something to move.
+    #[inline]
+    pub(super) fn may_collect_early(&self) -> bool {
+        self.collector.early_pages() > 0
+            && self.config.options.early.is_some_and(|early| self.wants_early(early))
+    }
+
+    fn wants_early(&self, early: EarlyGc) -> bool {
+        let group = self.group_at_hand();
+        early.wants(self.free_superblocks(), &self.ftl, (&self.collector, group))
+    }
+
+    /// Early collection may move pages in return for a unit of the host.
+    pub(super) fn allow_early(&mut self, early: EarlyGc) {
+        let pages = if self.wants_early(early) {
+            self.collector.early_pages() + early.allowed_pages(self.geometry().unit_pages)
+        } else {
+            0
+        };
+        self.collector.allow_early(pages);
     }
 
     /// Whether pages in flight will find a place. They are never more than a superblock holds.
@@ -147,7 +171,7 @@ impl<P: Probe> Device<P> {
     /// Pages that have to move before the host goes on, whoever asks for them.
     #[inline]
     fn asked_pages(&self) -> u64 {
-        self.collector.owed_pages() + self.late_pages()
+        self.collector.owed_pages() + self.collector.early_pages() + self.late_pages()
     }
 
     fn collect_unit(&mut self, superblock: u32, unit: u32) {

@@ -68,6 +68,8 @@ pub struct Collector {
     unasked_pages: i64,
     /// The only victim whose pages these may be, or `None` if any may move.
     unasked_of: Option<u32>,
+    /// Valid pages that early collection may move now.
+    early_pages: u64,
     in_flight_pages: u32,
     victim_valid_pages: u32,
     reclaimed_pages: u64,
@@ -93,6 +95,7 @@ impl Collector {
             top_up: None,
             unasked_pages: 0,
             unasked_of: None,
+            early_pages: 0,
             in_flight_pages: 0,
             victim_valid_pages: 0,
             reclaimed_pages: 0,
@@ -127,6 +130,7 @@ impl Collector {
     /// Cancels the debt: no victim would give room.
     pub fn forgive(&mut self) {
         self.owed_pages = 0;
+        self.early_pages = 0;
     }
 
     /// Valid pages read or being read that are not yet placed.
@@ -192,6 +196,17 @@ impl Collector {
         self.unasked_of = Some(victim);
     }
 
+    /// Valid pages that early collection may move.
+    #[inline]
+    pub fn early_pages(&self) -> u64 {
+        self.early_pages
+    }
+
+    /// Permits early collection to move so many pages.
+    pub fn allow_early(&mut self, pages: u64) {
+        self.early_pages = pages;
+    }
+
     /// Withdraws the permission to move pages without pressure from the host.
     pub fn allow_none(&mut self) {
         self.unasked_pages = 0;
@@ -240,6 +255,7 @@ impl Collector {
         if self.unasked_pages > 0 {
             self.unasked_pages -= i64::from(pages);
         }
+        self.early_pages = self.early_pages.saturating_sub(u64::from(pages));
         if pays {
             self.owed_pages = self.owed_pages.saturating_sub(u64::from(pages));
         }

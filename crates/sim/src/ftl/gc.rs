@@ -9,11 +9,14 @@ mod cost_benefit;
 mod d_choices;
 mod fifo;
 mod greedy;
+pub mod handle_choice;
 pub mod own;
 mod windowed_greedy;
 
 use base::Rng;
 use serde::Deserialize;
+
+use handle_choice::HandleFirst;
 
 use super::{Ftl, SuperblockState};
 
@@ -52,18 +55,26 @@ impl VictimPolicy {
 pub struct VictimSelector {
     policy: VictimPolicy,
     candidates: u32,
+    handle_first: Option<HandleFirst>,
     rng: Rng,
 }
 
 impl VictimSelector {
     /// The policy; some policies examine only `candidates` superblocks.
     pub fn new(policy: VictimPolicy, candidates: u32, seed: u64) -> Self {
-        Self { policy, candidates, rng: Rng::split(seed, "victims") }
+        Self { policy, candidates, handle_first: None, rng: Rng::split(seed, "victims") }
+    }
+
+    /// The same on a drive that chooses a placement handle first, if it does.
+    #[must_use]
+    pub fn with_handle_first(self, handle_first: Option<HandleFirst>) -> Self {
+        Self { handle_first, ..self }
     }
 
     /// Valid pages of the emptiest closed superblock of a group.
     pub fn fewest_valid_pages(ftl: &Ftl, group: u32) -> Option<u32> {
-        greedy::select(ftl, group).map(|superblock| ftl.valid_pages[superblock as usize])
+        greedy::select(ftl, Scope::of_group(group))
+            .map(|superblock| ftl.valid_pages[superblock as usize])
     }
 
     /// The superblock to collect next; `None` if no closed superblock would give room. A policy
@@ -75,27 +86,28 @@ impl VictimSelector {
     /// The superblock of a reclaim group to collect next, or `None` if none of them would give room.
     pub fn select_in(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
         let emptiest = Self::emptiest(ftl, group)?;
-        match self.policy {
-            VictimPolicy::Greedy => Some(emptiest),
-            _ => self.choose(ftl, group),
+        match (self.policy, self.handle_first) {
+            (VictimPolicy::Greedy, None) => Some(emptiest),
+            (_, None) => self.choose(ftl, Scope::of_group(group)),
+            (_, Some(handle_first)) => self.choose(ftl, handle_first.scope(ftl, group)),
         }
     }
 
     /// The superblock of a group with the fewest valid pages, or `None` if it would not give room.
     pub fn emptiest(ftl: &Ftl, group: u32) -> Option<u32> {
         let full_pages = full_pages(ftl);
-        greedy::select(ftl, group)
+        greedy::select(ftl, Scope::of_group(group))
             .filter(|&superblock| ftl.valid_pages[superblock as usize] < full_pages)
     }
 
-    fn choose(&mut self, ftl: &Ftl, group: u32) -> Option<u32> {
+    fn choose(&mut self, ftl: &Ftl, scope: Scope) -> Option<u32> {
         let Self { candidates, ref mut rng, .. } = *self;
         match self.policy {
-            VictimPolicy::Greedy => greedy::select(ftl, group),
-            VictimPolicy::Fifo => fifo::select(ftl, group),
-            VictimPolicy::DChoices => d_choices::select(ftl, group, candidates, rng),
-            VictimPolicy::WindowedGreedy => windowed_greedy::select(ftl, group, candidates),
-            VictimPolicy::CostBenefit => cost_benefit::select(ftl, group),
+            VictimPolicy::Greedy => greedy::select(ftl, scope),
+            VictimPolicy::Fifo => fifo::select(ftl, scope),
+            VictimPolicy::DChoices => d_choices::select(ftl, scope, candidates, rng),
+            VictimPolicy::WindowedGreedy => windowed_greedy::select(ftl, scope, candidates),
+            VictimPolicy::CostBenefit => cost_benefit::select(ftl, scope),
         }
     }
 }
@@ -105,9 +117,30 @@ fn full_pages(ftl: &Ftl) -> u32 {
     ftl.geometry.superblock_data_pages() - ftl.geometry.gap_pages()
 }
 
-/// All superblocks of a group that may be collected.
-fn closed(ftl: &Ftl, group: u32) -> impl Iterator<Item = u32> + '_ {
-    ftl.geometry
-        .superblocks_of_group(group)
-        .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed)
+/// Superblocks among which a policy chooses.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    /// Their reclaim group.
+    group: u32,
+    /// A bit for each stream that may have written them.
+    streams: u32,
+}
+
+impl Scope {
+    /// All superblocks of a group.
+    fn of_group(group: u32) -> Self {
+        Self { group, streams: u32::MAX }
+    }
+
+    /// Whether a superblock of its group may be collected.
+    fn contains(self, ftl: &Ftl, superblock: u32) -> bool {
+        ftl.states[superblock as usize] == SuperblockState::Closed
+            && self.streams >> ftl.written_by[superblock as usize] as u32 & 1 == 1
+    }
+}
+
+/// The superblocks that may be collected.
+fn closed(ftl: &Ftl, scope: Scope) -> impl Iterator<Item = u32> + '_ {
+    let of_group = ftl.geometry.superblocks_of_group(scope.group);
+    of_group.filter(move |&superblock| scope.contains(ftl, superblock))
 }

@@ -8,6 +8,7 @@
 //! for the others, which are asked far more often, the number of erased superblocks.
 
 mod background;
+pub mod early;
 pub mod own;
 mod proportional;
 mod quantum;

@@ -11,6 +11,7 @@ pub mod own;
 
 use serde::Deserialize;
 
+use super::gc::handle_choice::{HandleChoice, HandleFirst};
 use super::{Ftl, StreamId};
 
 /// Most handles of a drive.
@@ -43,9 +44,17 @@ pub struct Placement {
     pub handles: u32,
     /// The extent to which garbage collection keeps them apart.
     pub isolation: Isolation,
+    /// Rule for the handle of the next victim, or `None` if it is chosen among those of all.
+    pub victim_handle: Option<HandleChoice>,
 }
 
 impl Placement {
+    /// The first decision of garbage collection, or `None` if it chooses among the superblocks of all handles.
+    pub fn handle_first(self) -> Option<HandleFirst> {
+        let is_moved_apart = self.isolation == Isolation::Initial;
+        self.victim_handle.map(|choice| HandleFirst { choice, is_moved_apart })
+    }
+
     /// The stream for a write with a handle.
     pub fn stream_of_write(self, handle: u8) -> StreamId {
         let known = Some(handle).filter(|&handle| u32::from(handle) < self.handles);

@@ -7,6 +7,7 @@ use super::schema::{Check, Field};
 use super::section::map;
 use super::{Model, ModelError};
 use crate::ftl::gc::VictimPolicy;
+use crate::ftl::pacing::early::EarlyGc;
 use crate::ftl::pacing::{HostLimit, PacingKind, Quantum};
 use crate::ftl::packed::packs_owners;
 use crate::ftl::placement::{Isolation, Placement};
@@ -70,6 +71,8 @@ macro_rules! options {
             pub nand_features: NandFeatures,
             /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
             pub quantum: Option<Quantum>,
+            /// Collection that begins early, or `None` if the drive waits until it needs room.
+            pub early: Option<EarlyGc>,
             /// The limit of the host's writes under `rate` pacing, or `None` under others.
             pub write_rate: Option<HostLimit>,
             /// Placement handles, or `None` if all data of the host goes to one stream.
@@ -311,6 +314,7 @@ fn options(
             ..check.nand_features(geometry, basis.blocks.scaled_pages)?
         },
         quantum: model.gc.quantum(check, scale, geometry)?,
+        early: model.gc.early(check, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         placement: basis.placement,
         stages: Stages {

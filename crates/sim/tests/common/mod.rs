@@ -4,6 +4,7 @@
 pub mod cases;
 pub mod power;
 pub mod swarm;
+pub mod three_streams;
 pub mod untimed;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};

@@ -190,6 +190,12 @@ fn keys_are_refused_where_they_would_have_no_effect() {
             vec!["`interface.placement_handles` is 8", "together with [streams]"],
         ),
         (vec![("gc.handle_isolation", "initial")], vec!["handle_isolation` is initial", "above 1"]),
+        (
+            vec![("gc.victim_handle", "most-garbage")],
+            vec!["victim_handle` is most-garbage", "interface.placement_handles above 1"],
+        ),
+        (vec![("gc.early_used_percent", "90")], vec!["90", "needs gc.early_valid_percent"]),
+        (vec![("gc.early_valid_percent", "5")], vec!["belongs to gc.early_used_percent"]),
     ] {
         let message = refusal(SMALL, &changes);
         for word in words {

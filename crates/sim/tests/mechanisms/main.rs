@@ -6,11 +6,13 @@ mod common;
 
 mod cleaning_states;
 mod compression;
+mod early_gc;
 mod housekeeping;
 mod idle_sort;
 mod map_cache;
 mod map_unit;
 mod mapping;
+mod noisy_handles;
 mod pacing;
 mod parity;
 mod performance_mode;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use sim::Config;
 use sim::ftl::{STREAMS, StreamId};
 
-use super::{Open, Reference};
+use super::{Open, Reference, handles};
 
 /// Open superblocks of the other groups, the next one first, and the group at hand.
 pub(super) type Groups = [(VecDeque<Option<Open>>, u32); STREAMS];
@@ -37,7 +37,8 @@ impl Reference {
     pub(super) fn closed_beside(&self, superblock: u32) -> Vec<u32> {
         let (first, step) = self.group_beside(superblock);
         let is_beside = |closed: &u32| *closed as usize % step == first as usize;
-        self.closed.iter().copied().filter(is_beside).collect()
+        let beside = self.closed.iter().copied().filter(is_beside).collect();
+        handles::of_chosen_handle(self, beside)
     }
 
     /// Erased superblocks for a group: its own, or those of others if it has none and does not clean for itself.

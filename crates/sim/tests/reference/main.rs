@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod groups;
+mod handles;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -337,8 +338,8 @@ impl Reference {
     fn may_draw(&mut self, superblock: u32) -> bool {
         let before = std::mem::take(&mut self.lots);
         let mut after = BTreeMap::new();
-        let fill =
-            |superblock| self.closed.contains(&superblock).then(|| self.valid_count(superblock));
+        let closed = self.closed_beside(superblock);
+        let fill = |superblock| closed.contains(&superblock).then(|| self.valid_count(superblock));
         let (first, step) = self.group_beside(superblock);
         let fills: Vec<_> =
             (first..self.config.geometry.superblocks).step_by(step).map(fill).collect();

@@ -135,6 +135,7 @@ fn able(kind: TargetKind, identity: Identity, limits: Limits) -> (Identity, Limi
         energy: is_simulated,
         ages,
         queue_depth_max: limits.queue_depth_max.max(1024),
+        placement_handles: if is_simulated { 8 } else { 1 },
         zones: limits.zones.filter(|_| is_simulated || kind == TargetKind::Block),
         ..limits
     };
@@ -144,7 +145,7 @@ fn able(kind: TargetKind, identity: Identity, limits: Limits) -> (Identity, Limi
 /// The page on a test.
 fn docs(test: Test) -> &'static str {
     match (test.definition().chapter, test.name()) {
-        (_, "waf" | "streams") => "docs/reference/suite.md#write-amplification",
+        (_, "waf" | "streams" | "placement") => "docs/reference/suite.md#write-amplification",
         (_, "sustained" | "fill-level" | "mixed-sizes" | "idle" | "thermal") => {
             "docs/reference/suite.md#sustained-writes-fill-levels-mixed-sizes"
         }

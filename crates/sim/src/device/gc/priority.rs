@@ -36,6 +36,11 @@ impl<P: Probe> Device<P> {
         if is_held_back_by(&self.collector, self.bursts.as_ref(), self.buffer.waiting()) {
             return true;
         }
+        if self.collector.early_pages() > u64::from(self.collector.in_flight_pages_max())
+            && self.may_collect_early()
+        {
+            return true;
+        }
         let late_pages = self.late_pages();
         late_pages > u64::from(self.collector.in_flight_pages_max())
             && (self.wants_reorganisation() || self.wants_fold())

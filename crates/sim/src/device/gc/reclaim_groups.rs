@@ -118,6 +118,7 @@ impl<P: Probe> Device<P> {
         // Pacing is asked first: it may note that it has collected enough.
         let is_asked = collector.owed_pages() > 0
             || collector.may_move_unasked()
+            || collector.early_pages() > 0
             || pacing.must_collect(free_superblocks);
         is_asked && (can_do_other_work || collector.in_flight_with_unit().is_some())
     }

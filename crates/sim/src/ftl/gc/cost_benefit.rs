@@ -6,10 +6,10 @@
 
 use std::cmp::Reverse;
 
-use super::closed;
+use super::{Scope, closed};
 use crate::ftl::Ftl;
 
-pub(super) fn select(ftl: &Ftl, group: u32) -> Option<u32> {
+pub(super) fn select(ftl: &Ftl, scope: Scope) -> Option<u32> {
     let superblock_pages = u64::from(ftl.geometry.superblock_data_pages());
     let score = |superblock: u32| {
         let valid = u64::from(ftl.valid_pages[superblock as usize]);
@@ -18,5 +18,5 @@ pub(super) fn select(ftl: &Ftl, group: u32) -> Option<u32> {
         // In millionths, so that an integer keeps the order; an empty one beats all.
         if valid == 0 { u128::MAX } else { benefit * 1_000_000 / u128::from(2 * valid) }
     };
-    closed(ftl, group).min_by_key(|&superblock| Reverse(score(superblock)))
+    closed(ftl, scope).min_by_key(|&superblock| Reverse(score(superblock)))
 }

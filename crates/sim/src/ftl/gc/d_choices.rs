@@ -5,20 +5,20 @@
 
 use base::Rng;
 
-use super::closed;
-use crate::ftl::{Ftl, SuperblockState};
+use super::{Scope, closed};
+use crate::ftl::Ftl;
 
 /// After this number of failed draws, hardly any superblock is closed: examine all of them.
 const DRAWS_PER_CANDIDATE: u32 = 16;
 
-pub(super) fn select(ftl: &Ftl, group: u32, candidates: u32, rng: &mut Rng) -> Option<u32> {
+pub(super) fn select(ftl: &Ftl, scope: Scope, candidates: u32, rng: &mut Rng) -> Option<u32> {
     let groups = ftl.geometry.reclaim_groups;
     let mut best: Option<u32> = None;
     let mut found = 0;
     for _ in 0..candidates.saturating_mul(DRAWS_PER_CANDIDATE) {
         let place = rng.below(u64::from(ftl.geometry.superblocks / groups)) as u32;
-        let superblock = place * groups + group;
-        if ftl.states[superblock as usize] != SuperblockState::Closed {
+        let superblock = place * groups + scope.group;
+        if !scope.contains(ftl, superblock) {
             continue;
         }
         let valid = |superblock: u32| ftl.valid_pages[superblock as usize];
@@ -30,5 +30,5 @@ pub(super) fn select(ftl: &Ftl, group: u32, candidates: u32, rng: &mut Rng) -> O
             return best;
         }
     }
-    best.or_else(|| closed(ftl, group).next())
+    best.or_else(|| closed(ftl, scope).next())
 }

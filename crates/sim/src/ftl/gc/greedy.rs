@@ -5,9 +5,9 @@
 //! once a superblock, a microsecond against tens of thousands of page moves. Ties go to the lower
 //! number. Test: `tests/formulas/theory.rs`.
 
-use super::closed;
+use super::{Scope, closed};
 use crate::ftl::Ftl;
 
-pub(super) fn select(ftl: &Ftl, group: u32) -> Option<u32> {
-    closed(ftl, group).min_by_key(|&superblock| ftl.valid_pages[superblock as usize])
+pub(super) fn select(ftl: &Ftl, scope: Scope) -> Option<u32> {
+    closed(ftl, scope).min_by_key(|&superblock| ftl.valid_pages[superblock as usize])
 }

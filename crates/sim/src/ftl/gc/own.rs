@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{closed, full_pages};
+use super::{Scope, closed, full_pages};
 use crate::ftl::{Ftl, StreamId};
 
 /// The superblocks that may be collected now, in the order of their numbers: an entry of each list is one of them.
@@ -75,7 +75,7 @@ impl OwnVictims {
     /// many in succession as there are candidates would never end.
     pub(crate) fn select(&mut self, ftl: &Ftl, group: u32) -> Result<u32, String> {
         let full_pages = full_pages(ftl);
-        let superblocks: Vec<u32> = closed(ftl, group).collect();
+        let superblocks: Vec<u32> = closed(ftl, Scope::of_group(group)).collect();
         let of_each = superblocks.iter().map(|&superblock| superblock as usize);
         let candidates = Candidates {
             valid_pages: of_each.clone().map(|each| ftl.valid_pages[each]).collect(),

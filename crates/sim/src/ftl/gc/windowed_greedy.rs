@@ -3,11 +3,11 @@
 //! Source: Hu et al. 2009, Iliadis 2010: between FIFO (a window of one) and greedy (a window of
 //! all). No closed form. Simplification: a scan finds the window. Test: `tests/formulas/theory.rs`.
 
-use super::closed;
+use super::{Scope, closed};
 use crate::ftl::Ftl;
 
-pub(super) fn select(ftl: &Ftl, group: u32, candidates: u32) -> Option<u32> {
-    let mut oldest: Vec<u32> = closed(ftl, group).collect();
+pub(super) fn select(ftl: &Ftl, scope: Scope, candidates: u32) -> Option<u32> {
+    let mut oldest: Vec<u32> = closed(ftl, scope).collect();
     let age = |superblock: &u32| ftl.closed_at[*superblock as usize];
     let window = candidates.clamp(1, u32::MAX) as usize;
     if window < oldest.len() {

@@ -3,6 +3,8 @@
 use base::Ratio;
 
 use crate::ftl::gc::VictimPolicy;
+use crate::ftl::gc::handle_choice::HandleChoice;
+use crate::ftl::pacing::early::EarlyGc;
 use crate::ftl::pacing::{HostLimit, PacingKind, Quantum};
 use crate::ftl::placement::Isolation;
 use crate::ftl::reclaim_groups::VictimScope;
@@ -24,6 +26,8 @@ section! {
         pub victims: Option<Sourced<VictimScope>>,
         /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
         pub handle_isolation: Option<Sourced<Isolation>>,
+        /// Placement handle from which a victim is taken; absent: the victim is chosen among the superblocks of all.
+        pub victim_handle: Option<Sourced<HandleChoice>>,
         /// Rank of the host's reads against garbage collection on a die; absent: `first`.
         pub host_reads: Option<Sourced<ReadRank>>,
         /// Rule for the time.
@@ -38,6 +42,11 @@ section! {
         pub rate_valid_percent: Option<Sourced<u32>> [0, 99],
         /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
         pub rate_burst_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 30],
+        /// Share of superblocks in use from which the drive collects beside the host, whatever its pacing; absent: it
+        /// waits until it needs room.
+        pub early_used_percent: Option<Sourced<u32>> [1, 99],
+        /// Share of valid pages up to which such collection takes a superblock.
+        pub early_valid_percent: Option<Sourced<u32>> [0, 99],
         /// Owed data that moves as one burst; absent: it moves at once.
         pub quantum_bytes: Option<Sourced<u64>> [PAGE_BYTES, 1 << 43],
         /// Most writes of the host that wait for the end of a burst, beside which further ones enter at the pace of
@@ -75,6 +84,28 @@ impl GcModel {
         let pages = scale.of(quantum.value) / geometry.physical_page_bytes();
         let waiting_writes_max = self.burst_waiting_writes.as_ref().map(|writes| writes.value);
         Ok(Some(Quantum { pages: pages.max(1), duty_percent, waiting_writes_max }))
+    }
+
+    /// Collection that begins early, or `None` if the drive waits until it needs room.
+    pub(in crate::model) fn early(
+        &self,
+        check: &CrossCheck<'_>,
+        geometry: &Geometry,
+    ) -> Result<Option<EarlyGc>, ModelError> {
+        let [used, valid] = [&self.early_used_percent, &self.early_valid_percent]
+            .map(|percent| percent.as_ref().map(|percent| percent.value));
+        match (used, valid) {
+            (None, None) => Ok(None),
+            (Some(used), Some(valid)) => Ok(Some(EarlyGc::new(geometry, used, valid))),
+            (Some(used), None) => {
+                let rule = "it needs gc.early_valid_percent, which is absent";
+                check.fail("gc.early_used_percent", used, rule)
+            }
+            (None, Some(valid)) => {
+                let rule = "it belongs to gc.early_used_percent, which is absent";
+                check.fail("gc.early_valid_percent", valid, rule)
+            }
+        }
     }
 
     /// The limit of the host's writes under `rate` pacing; `None` under others.

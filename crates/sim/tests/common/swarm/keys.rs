@@ -301,6 +301,14 @@ pub(super) const LATER: &[(&[&str], &[Choice])] = &[
             ("zones.active_max", &["1", "3", "4"]),
         ],
     ),
+    (&["interface.placement_handles"], &[("gc.victim_handle?", &["most-garbage", "least-valid"])]),
+    (
+        &["idle_gc.after_ns"],
+        &[
+            ("gc.early_used_percent", &["1", "50", "90", "99"]),
+            ("gc.early_valid_percent", &["0", "5", "40", "99"]),
+        ],
+    ),
 ];
 
 /// Limits of the rules and of the integers behind them.

@@ -1,4 +1,4 @@
-//! `interface.placement_handles` and `gc.handle_isolation`: data that the host keeps apart.
+//! `interface.placement_handles`, `gc.handle_isolation` and `gc.victim_handle`: data that the host keeps apart.
 
 use crate::ftl::placement::{Isolation, Placement};
 use crate::model::ModelError;
@@ -13,14 +13,13 @@ impl CrossCheck<'_> {
         let model = self.model;
         let handles = super::value(model.interface.placement_handles.as_ref(), 1);
         let isolation = model.gc.handle_isolation.as_ref().map(|isolation| isolation.value);
+        let victim_handle = model.gc.victim_handle.as_ref().map(|choice| choice.value);
         if handles == 1 {
-            return match isolation {
-                Some(isolation) => {
-                    let rule = "it needs interface.placement_handles above 1";
-                    self.fail("gc.handle_isolation", isolation.name(), rule)
-                }
-                None => Ok(None),
-            };
+            let isolated = isolation.map(|isolation| ("gc.handle_isolation", isolation.name()));
+            let chosen = victim_handle.map(|choice| ("gc.victim_handle", choice.name()));
+            return isolated.or(chosen).map_or(Ok(None), |(key, word)| {
+                self.fail(key, word, "it needs interface.placement_handles above 1")
+            });
         }
         if model.interface.kind() == InterfaceKind::Sata {
             let rule = "SATA has no placement handles; interface.kind = \"nvme\" has";
@@ -43,6 +42,6 @@ impl CrossCheck<'_> {
             }
         }
         let isolation = isolation.unwrap_or(Isolation::Initial);
-        Ok(Some(Placement { handles, isolation }))
+        Ok(Some(Placement { handles, isolation, victim_handle }))
     }
 }
