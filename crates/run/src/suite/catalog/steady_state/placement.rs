@@ -5,7 +5,8 @@
 //! and a fill, jobs at once: writes of 128 KiB in order over `sequential` of the span, one outstanding, and 4 KiB random
 //! writes over the rest. `together` both have handle 0, `apart` each its own; `noisy` a third job with a third handle
 //! writes random pages of the sequential part. The sequential job ends them all: it writes half of `overwrites` spans and
-//! half of one that is measured, in whole rounds. Differences: fio's jobs in the paper end by time, and cover 90% of the LBAs in order if there are three.
+//! half of one that is measured, in whole rounds. Differences: fio's jobs in the paper end by time, and cover 90% of the
+//! LBAs in order if there are three.
 //!
 //! Interpretation: apart, each round invalidates whole superblocks of the sequential part, and all spare area is that of
 //! the random writes. `waf_of_pools` is that closed form (FIFO, which greedy equals on large superblocks): the spare area
