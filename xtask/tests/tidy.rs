@@ -7,6 +7,7 @@ mod tidy {
     pub(crate) mod mechanisms;
     pub(crate) mod names;
     pub(crate) mod source;
+    pub(crate) mod tables;
     pub(crate) mod text;
     pub(crate) mod writers;
 }

@@ -11,14 +11,16 @@ mod fifo;
 mod greedy;
 pub mod handle_choice;
 pub mod own;
+mod scope;
 mod windowed_greedy;
 
 use base::Rng;
 use serde::Deserialize;
 
 use handle_choice::HandleFirst;
+use scope::{Scope, full_pages};
 
-use super::{Ftl, SuperblockState};
+use super::Ftl;
 
 /// Rule for the choice of a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
@@ -110,37 +112,4 @@ impl VictimSelector {
             VictimPolicy::CostBenefit => cost_benefit::select(ftl, scope),
         }
     }
-}
-
-/// Pages that may be valid in a superblock.
-fn full_pages(ftl: &Ftl) -> u32 {
-    ftl.geometry.superblock_data_pages() - ftl.geometry.gap_pages()
-}
-
-/// Superblocks among which a policy chooses.
-#[derive(Clone, Copy, Debug)]
-struct Scope {
-    /// Their reclaim group.
-    group: u32,
-    /// A bit for each stream that may have written them.
-    streams: u32,
-}
-
-impl Scope {
-    /// All superblocks of a group.
-    fn of_group(group: u32) -> Self {
-        Self { group, streams: u32::MAX }
-    }
-
-    /// Whether a superblock of its group may be collected.
-    fn contains(self, ftl: &Ftl, superblock: u32) -> bool {
-        ftl.states[superblock as usize] == SuperblockState::Closed
-            && self.streams >> ftl.written_by[superblock as usize] as u32 & 1 == 1
-    }
-}
-
-/// The superblocks that may be collected.
-fn closed(ftl: &Ftl, scope: Scope) -> impl Iterator<Item = u32> + '_ {
-    let of_group = ftl.geometry.superblocks_of_group(scope.group);
-    of_group.filter(move |&superblock| scope.contains(ftl, superblock))
 }

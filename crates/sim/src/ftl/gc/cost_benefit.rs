@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Scope, closed};
+use super::scope::{Scope, closed};
 use crate::ftl::Ftl;
 
 pub(super) fn select(ftl: &Ftl, scope: Scope) -> Option<u32> {

@@ -5,7 +5,7 @@
 
 use base::Rng;
 
-use super::{Scope, closed};
+use super::scope::{Scope, closed};
 use crate::ftl::Ftl;
 
 /// After this number of failed draws, hardly any superblock is closed: examine all of them.

@@ -3,7 +3,7 @@
 //! Source: Robinson 1996, Desnoyers 2014: WAF = `alpha / (alpha + W(-alpha e^-alpha))`, whatever the size
 //! of a superblock. Test: `tests/formulas/theory.rs`.
 
-use super::{Scope, closed};
+use super::scope::{Scope, closed};
 use crate::ftl::Ftl;
 
 pub(super) fn select(ftl: &Ftl, scope: Scope) -> Option<u32> {

@@ -5,7 +5,7 @@
 //! once a superblock, a microsecond against tens of thousands of page moves. Ties go to the lower
 //! number. Test: `tests/formulas/theory.rs`.
 
-use super::{Scope, closed};
+use super::scope::{Scope, closed};
 use crate::ftl::Ftl;
 
 pub(super) fn select(ftl: &Ftl, scope: Scope) -> Option<u32> {

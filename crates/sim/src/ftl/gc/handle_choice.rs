@@ -11,7 +11,7 @@
 
 use serde::Deserialize;
 
-use super::{Scope, closed, full_pages};
+use super::scope::{Scope, closed, full_pages};
 use crate::ftl::{Ftl, StreamId};
 
 /// Rule for the handle of the next victim.

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use super::{Scope, closed, full_pages};
+use super::scope::{Scope, closed, full_pages};
 use crate::ftl::{Ftl, StreamId};
 
 /// The superblocks that may be collected now, in the order of their numbers: an entry of each list is one of them.

@@ -3,7 +3,7 @@
 //! Source: Hu et al. 2009, Iliadis 2010: between FIFO (a window of one) and greedy (a window of
 //! all). No closed form. Simplification: a scan finds the window. Test: `tests/formulas/theory.rs`.
 
-use super::{Scope, closed};
+use super::scope::{Scope, closed};
 use crate::ftl::Ftl;
 
 pub(super) fn select(ftl: &Ftl, scope: Scope, candidates: u32) -> Option<u32> {
