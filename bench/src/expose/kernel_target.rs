@@ -12,7 +12,7 @@ use crate::guest::{self, Machine};
 use xtask::guest::records::Record;
 use xtask::workspace::Workspace;
 
-use super::TWO_PROTOCOLS_DRIVE;
+use super::protocols::DRIVE;
 
 /// Queues of the host; the machine has as many processors.
 const QUEUES: [u32; 2] = [1, 2];
@@ -125,7 +125,7 @@ for setting in trtype=tcp adrfam=ipv4 traddr=127.0.0.1 trsvcid=4421; do
     printf ${{setting#*=}} > $port/addr_${{setting%=*}}
 done
 ln -s ${{space%/namespaces/1}} $port/subsystems/kernel
-ssdlab sim expose '{TWO_PROTOCOLS_DRIVE}' --nvme 127.0.0.1:4420 --control /tmp/control --clock fast --no-run \\
+ssdlab sim expose '{DRIVE}' --nvme 127.0.0.1:4420 --control /tmp/control --clock fast --no-run \\
     > /tmp/served 2> /tmp/said &
 must server await /tmp/control $! /tmp/said
 until grep -q 'at nvme' /tmp/said; do usleep 100000; done

@@ -12,7 +12,8 @@ use super::server::Server;
 use crate::engine::median::Median;
 
 /// The drive, with blocks of 4 KiB, and bytes of its used part.
-const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/200&interface.logical_block_bytes=4096";
+pub(super) const DRIVE: &str =
+    "sim:samsung-840-pro-256gb?scale=1/200&interface.logical_block_bytes=4096";
 const SPAN_BYTES: u64 = 1 << 30;
 /// Connections of a host, or its queues, at the same time.
 const CONNECTIONS: [u16; 2] = [1, 4];

@@ -18,12 +18,12 @@ pub(super) struct Scope {
 
 impl Scope {
     /// All superblocks of a group.
-    pub fn of_group(group: u32) -> Self {
+    pub(super) fn of_group(group: u32) -> Self {
         Self { group, streams: u32::MAX }
     }
 
     /// Whether a superblock of its group may be collected.
-    pub fn contains(self, ftl: &Ftl, superblock: u32) -> bool {
+    pub(super) fn contains(self, ftl: &Ftl, superblock: u32) -> bool {
         ftl.states[superblock as usize] == SuperblockState::Closed
             && self.streams >> ftl.written_by[superblock as usize] as u32 & 1 == 1
     }
