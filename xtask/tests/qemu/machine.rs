@@ -152,8 +152,10 @@ fn boot() -> (String, String) {
         Content { programs: &PROGRAMS, ssdlab: &ssdlab, modules: &MODULES, scripts: &SCRIPTS };
     initramfs::pack(&kernel, &content, work, &archive).expect("the machine is packed");
     let (written, console) = (work.join("written"), work.join("console"));
-    let mut qemu = Command::new("timeout");
-    qemu.arg(TIME_MAX_S).arg(program("qemu-system-x86_64"));
+    // Before other work, as far as this user may: an emulated processor that waits for a real one makes latencies. Without
+    // the right, `nice` warns and starts the machine all the same.
+    let mut qemu = Command::new("nice");
+    qemu.args(["-n", "-10", "timeout", TIME_MAX_S]).arg(program("qemu-system-x86_64"));
     qemu.args([
         "-accel",
         "tcg,thread=multi",
