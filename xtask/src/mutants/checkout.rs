@@ -67,7 +67,11 @@ fn kept_files(root: &Path) -> Result<BTreeSet<String>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
     let names = proc::capture(&mut git)?;
-    let is_there = |name: &&str| !name.is_empty() && root.join(name).is_file();
+    // A link to a directory is kept as one: a crate with its own data has it.
+    let is_there = |name: &&str| {
+        let path = root.join(name);
+        !name.is_empty() && (path.is_file() || path.is_symlink())
+    };
     Ok(names.split('\0').filter(is_there).map(str::to_owned).collect())
 }
 
