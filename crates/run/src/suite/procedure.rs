@@ -254,6 +254,11 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// The figure of this name, or `None` if it is unknown or not one of them.
+    pub(crate) fn value(&self, name: &str) -> Option<f64> {
+        self.metrics.get(name).copied().flatten()
+    }
+
     /// Adds the marks that follow from the run. Sentences about figures that do not hold
     /// at full size, or that were interrupted, make room for the reason.
     #[must_use]

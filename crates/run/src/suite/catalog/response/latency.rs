@@ -111,9 +111,7 @@ impl TestSettings for Settings {
             let part = measured.complete(name);
             rates::add_rates(&mut figures, &metric, part);
             rates::add_latencies(&mut figures, &metric, part);
-            let value = |end: &str| {
-                figures.metrics.get(&format!("{metric}.latency_ns_{end}")).copied().flatten()
-            };
+            let value = |end: &str| figures.value(&format!("{metric}.latency_ns_{end}"));
             let values = COLUMNS.map(value);
             let holds = measured.holds(&format!("{metric}.latency_ns_max"));
             let text = part.and_then(|part| sentence(label, &pace, &part.latencies(), holds));

@@ -95,8 +95,7 @@ impl TestSettings for Settings {
             let metric = format!("mixed.read{percent}");
             rates::add_rates(&mut figures, &metric, part);
             rates::add_latencies_by_kind(&mut figures, &metric, part);
-            let value =
-                |end: &str| figures.metrics.get(&format!("{metric}.{end}")).copied().flatten();
+            let value = |end: &str| figures.value(&format!("{metric}.{end}"));
             let ends = ["iops", "mb_per_s"].into_iter().chain(LATENCIES.map(|(end, _)| end));
             let values = ends.map(value).collect();
             table.rows.push(TableRow { label: format!("{percent}%"), values });

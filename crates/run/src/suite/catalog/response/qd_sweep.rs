@@ -132,7 +132,7 @@ fn row(figures: &mut Figures, measured: &Measurements<'_>, depth: u32) -> TableR
     let iops = parts.iter().map(|(_, part)| part.and_then(|part| part.iops()));
     let p99 = |name: &str| {
         let metric = format!("qd-sweep.{name}.latency_ns_p99");
-        figures.metrics.get(&metric).copied().flatten()
+        figures.value(&metric)
     };
     let latency = parts.iter().map(|(name, _)| p99(name));
     TableRow { label: depth.to_string(), values: iops.chain(latency).collect() }

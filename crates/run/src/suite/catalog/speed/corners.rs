@@ -144,7 +144,7 @@ impl TestSettings for Settings {
     fn figures(&self, measured: &Measurements<'_>) -> Figures {
         let mut figures = rates::of_steps(measured, "Four corners", &STEPS);
         let metric = "corners.random_write.mb_per_s";
-        if let Some(rate) = figures.metrics.get(metric).copied().flatten() {
+        if let Some(rate) = figures.value(metric) {
             let rule = if rate >= DESKTOP_MB_PER_S { "more" } else { "less" };
             let text = format!(
                 "writes 4 KiB at random within {} at QD {} at {}, {rule} than the 50 MB/s that \
@@ -190,7 +190,7 @@ impl Settings {
 fn data_finding(measured: &Measurements<'_>, figures: &Figures) -> Option<result::schema::Finding> {
     let rate = |step: &str| {
         let name = format!("corners.{step}.mb_per_s");
-        figures.metrics.get(&name).copied().flatten().filter(|rate| *rate > 0.0)
+        figures.value(&name).filter(|rate| *rate > 0.0)
     };
     let (plain, repeating) = (rate("random_write_deep")?, rate("random_write_deep_repeating")?);
     let ratio = repeating / plain;

@@ -124,9 +124,7 @@ impl TestSettings for Settings {
             row.label = row.label.replace("deep queue", &deep);
         }
         figures.tables.push(access_times(measured, &mut figures.metrics));
-        let rate = |step: &str| {
-            figures.metrics.get(&format!("incompressible.{step}.mb_per_s")).copied().flatten()
-        };
+        let rate = |step: &str| figures.value(&format!("incompressible.{step}.mb_per_s"));
         if let (Some(read), Some(write)) = (rate("sequential_read"), rate("sequential_write")) {
             let text = format!(
                 "reads {} of incompressible data in 16 MiB units at {} and writes them at {}",

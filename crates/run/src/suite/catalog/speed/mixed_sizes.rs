@@ -113,7 +113,7 @@ fn step(kind: OpKind, percent: u32) -> String {
 /// The figure of a step, or `None` if it is unknown.
 fn figure(figures: &Figures, kind: OpKind, percent: u32, end: &str) -> Option<f64> {
     let metric = format!("mixed-sizes.{}.{end}", step(kind, percent));
-    figures.metrics.get(&metric).copied().flatten()
+    figures.value(&metric)
 }
 
 impl Settings {

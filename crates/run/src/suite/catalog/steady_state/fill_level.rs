@@ -265,8 +265,7 @@ impl Settings {
     fn points(&self, figures: &Figures, rest: &str) -> Vec<(u64, f64)> {
         let iops = |&level: &u64| {
             let state = State::new(level, rest == RESTS[1]);
-            let iops = figures.metrics.get(&state.metric("random_write", "iops"))?;
-            iops.map(|iops| (level, iops))
+            figures.value(&state.metric("random_write", "iops")).map(|iops| (level, iops))
         };
         self.levels.iter().filter_map(iops).collect()
     }
@@ -315,7 +314,7 @@ fn share(level: u64) -> f64 {
 fn row(figures: &Figures, level: u64) -> TableRow {
     let value = |&(_, _, is_written, step, end): &(&str, &str, bool, &str, &str)| {
         let state = State::new(level, is_written);
-        figures.metrics.get(&state.metric(step, end)).copied().flatten()
+        figures.value(&state.metric(step, end))
     };
     TableRow { label: format!("{level}%"), values: SOURCES.iter().map(value).collect() }
 }

@@ -15,6 +15,7 @@
 //! of each other.
 
 use base::{Bytes, OpKind};
+use load::address::one_pass;
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use target::TargetError;
@@ -305,8 +306,7 @@ fn spare_of(waf: f64) -> f64 {
 
 /// The write amplification of uniform writes with so much NAND over the data.
 fn waf_of(spare: f64) -> f64 {
-    const TURNS: u32 = 10_000;
-    (0..TURNS).fold(2.0, |waf, _| -1.0 / f64::exp_m1(-spare / waf))
+    spare / one_pass::decay(spare)
 }
 
 /// The share of the random job in the writes of a step, or `None` if the step did not end.
@@ -317,14 +317,14 @@ fn random_share(measured: &Measurements<'_>, step: &str) -> Option<f64> {
 }
 
 fn row(figures: &Figures, label: &str, step: &str) -> TableRow {
-    let value = |end| figures.metrics.get(&format!("placement.{step}.{end}")).copied().flatten();
+    let value = |end| figures.value(&format!("placement.{step}.{end}"));
     let values = ["waf", "waf_of_pools", "mb_per_s"].map(value).to_vec();
     TableRow { label: label.to_owned(), values }
 }
 
 /// The worth of the handles, or `None` if it is unknown.
 fn sentence(measured: &Measurements<'_>, figures: &Figures) -> Option<Finding> {
-    let value = |name: &str| figures.metrics.get(&format!("placement.{name}")).copied().flatten();
+    let value = |name: &str| figures.value(&format!("placement.{name}"));
     let (together, apart) = (value("together.waf")?, value("apart.waf")?);
     let pools = value("apart.waf_of_pools").map_or_else(String::new, |pools| {
         format!(", where separated pools would program {pools:.2}")

@@ -245,7 +245,7 @@ fn add(figures: &mut Figures, table: &mut Table, name: &str, part: Option<Part<'
     let metric = format!("workload.{name}");
     rates::add_rates(figures, &metric, part);
     rates::add_latencies(figures, &metric, part);
-    let value = |end: &str| figures.metrics.get(&format!("{metric}.{end}")).copied().flatten();
+    let value = |end: &str| figures.value(&format!("{metric}.{end}"));
     let latencies = LATENCIES.map(|end| value(&format!("latency_ns_{end}")));
     let values = [value("mb_per_s"), value("iops")].into_iter().chain(latencies).collect();
     table.rows.push(TableRow { label: name.to_owned(), values });

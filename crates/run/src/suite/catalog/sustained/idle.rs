@@ -202,7 +202,7 @@ impl Settings {
     fn recovery_sentence(&self, measured: &Measurements<'_>, figures: &Figures) -> Option<Finding> {
         let longest = *self.pauses.iter().max()?;
         let metric = format!("idle.{}.regained_share", writes_name(longest));
-        let share = figures.metrics.get(&metric).copied().flatten()?;
+        let share = figures.value(&metric)?;
         let text = format!(
             "regains {} of the random writes that torture took, in a pause of {longest}",
             percent(share)
@@ -213,7 +213,7 @@ impl Settings {
     fn wake_sentence(&self, measured: &Measurements<'_>, figures: &Figures) -> Option<Finding> {
         let of = |rest: &Nanos| {
             let metric = format!("idle.{}.wake_ns", wake_name(*rest));
-            figures.metrics.get(&metric).copied().flatten().map(|ns| (metric, ns, *rest))
+            figures.value(&metric).map(|ns| (metric, ns, *rest))
         };
         let (metric, ns, rest) =
             self.rests.iter().filter_map(of).max_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -116,7 +116,7 @@ impl Settings {
     fn recovery_sentence(&self, measured: &Measurements<'_>, figures: &Figures) -> Option<Finding> {
         let share = |pause: &Nanos| {
             let metric = format!("sustained.{}.regained_share", burst_name(*pause));
-            figures.metrics.get(&metric).copied().flatten().map(|share| (metric, share))
+            figures.value(&metric).map(|share| (metric, share))
         };
         let enough = self.pauses.iter().find(|pause| share(pause).is_some_and(|(_, s)| s >= 0.9));
         let pause = enough.or(self.pauses.last())?;
