@@ -67,8 +67,8 @@ impl Faults {
                 let whole = blocks_within(shape, &range);
                 let touched = blocks_touched(shape, &range);
                 let partial = (touched.start..whole.start).chain(whole.end..touched.end);
-                let mut sources = request.sources.iter().map(|range| blocks_touched(shape, range));
-                return if sources.any(|blocks| self.bad_blocks.range(blocks).next().is_some()) {
+                let mut sources = request.sources.iter();
+                return if sources.any(|source| self.first_bad(shape, source).is_some()) {
                     Err(Fault::Source)
                 } else if self.is_any_bad(partial) {
                     Err(Fault::Io)
@@ -77,9 +77,7 @@ impl Faults {
                 };
             }
         }
-        let touched = blocks_touched(shape, &range);
-        let is_bad = self.bad_blocks.range(touched).next().is_some();
-        if is_bad { Err(Fault::Io) } else { Ok(()) }
+        if self.first_bad(shape, &range).is_some() { Err(Fault::Io) } else { Ok(()) }
     }
 
     fn is_any_bad(&self, mut blocks: impl Iterator<Item = u64>) -> bool {

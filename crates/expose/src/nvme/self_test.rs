@@ -94,16 +94,18 @@ fn next(subsystem: &Subsystem, number: u64) -> Option<Request> {
 
 /// Takes the outcome of a part.
 fn note(subsystem: &Subsystem, number: u64, part: &Range<u64>, result: &Result<Answer, Fault>) {
+    // A zone that went out of use is nothing that a test could read.
+    if matches!(result, Ok(_) | Err(Fault::Zone(_))) {
+        if let Some(test) = locked(&subsystem.self_tests).running(number) {
+            test.parts_done += 1;
+        }
+        return;
+    }
     let hours = subsystem.power_on_hours();
     let bad = subsystem.shared.with(|disk| disk.faults.first_bad(disk.shape(), part));
     let block = bad.map(|offset| offset / u64::from(subsystem.block_bytes()));
     let mut tests = locked(&subsystem.self_tests);
     let Some(test) = tests.running(number) else { return };
-    // A zone that went out of use is nothing that a test could read.
-    if matches!(result, Ok(_) | Err(Fault::Zone(_))) {
-        test.parts_done += 1;
-        return;
-    }
     let segment = (test.parts_done * 100 / test.parts.len() + 1) as u8;
     let status = CommandStatus::READ_ERROR;
     let failure = block.map(|block| Failure { segment, block, status });
