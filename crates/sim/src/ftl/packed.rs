@@ -107,13 +107,8 @@ impl PackedTable {
         let owners = &mut self.superblocks[superblock as usize];
         let Owners::Open(open) = owners else { return };
         open.sort_unstable();
-        let mut packed = Vec::new();
-        let mut last = 0;
-        for &owner in open.iter().take_while(|&&owner| owner != NO_PAGE) {
-            push(&mut packed, owner - last);
-            last = owner;
-        }
-        *owners = Owners::Packed(packed.into());
+        let known = open.partition_point(|&owner| owner != NO_PAGE);
+        *owners = Owners::Packed(packed(&open[..known]).into());
     }
 
     /// Gives the pages of a superblock their owners again; `page_of` tells the present page of each.
@@ -143,12 +138,20 @@ impl PackedTable {
     }
 }
 
-fn push(packed: &mut Vec<u8>, mut distance: u64) {
-    while distance >= u64::from(MORE) {
-        packed.push(distance as u8 | MORE);
-        distance >>= BITS;
+/// The distances of rising owners.
+fn packed(rising: &[u64]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let mut last = 0;
+    for &owner in rising {
+        let mut distance = owner - last;
+        while distance >= u64::from(MORE) {
+            packed.push(distance as u8 | MORE);
+            distance >>= BITS;
+        }
+        packed.push(distance as u8);
+        last = owner;
     }
-    packed.push(distance as u8);
+    packed
 }
 
 fn owners(packed: &[u8]) -> impl Iterator<Item = u64> + '_ {
@@ -174,12 +177,7 @@ mod tests {
     #[test]
     fn distances_of_any_size_come_back() {
         let sorted = [0, 0, 1, 128, 16_511, 16_512, 1 << 32, (1 << 40) - 2];
-        let mut packed = Vec::new();
-        let mut last = 0;
-        for owner in sorted {
-            push(&mut packed, owner - last);
-            last = owner;
-        }
+        let packed = packed(&sorted);
         assert_eq!(owners(&packed).collect::<Vec<_>>(), sorted);
         assert_eq!(packed.len(), 1 + 1 + 1 + 1 + 2 + 1 + 5 + 6);
     }

@@ -225,6 +225,12 @@ pub fn writes_and_waf(rows: &[TelemetryRow]) -> (Vec<f64>, f64) {
     (written, waf)
 }
 
+/// WAF between two moments by the pages that garbage collection moved, padding and metadata left aside.
+pub fn waf_of_moves(before: &TelemetryRow, after: &TelemetryRow) -> f64 {
+    let moved_pages = after.gc_moved_pages - before.gc_moved_pages;
+    1.0 + moved_pages as f64 / (after.host_pages - before.host_pages) as f64
+}
+
 /// Unevenness of values: standard deviation over mean.
 pub fn spread(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;

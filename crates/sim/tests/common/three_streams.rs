@@ -8,7 +8,7 @@ use base::{Op, OpKind, Rng};
 use sim::ftl::StreamId;
 use sim::{Config, Device, PAGE_BYTES, Probe};
 
-use super::{closed_loop, op};
+use super::{closed_loop, op, waf_of_moves};
 
 /// Pages of a sequential command.
 const SEQUENTIAL_PAGES: u64 = 131_072 / PAGE_BYTES;
@@ -101,8 +101,7 @@ impl ThreeStreams {
         self.device.check().unwrap();
         let by_handle: u64 = self.device.probe().moved_pages.iter().sum();
         assert_eq!(by_handle, after.gc_moved_pages, "each moved page has a handle");
-        let moved_pages = after.gc_moved_pages - before.gc_moved_pages;
-        1.0 + moved_pages as f64 / (after.host_pages - before.host_pages) as f64
+        waf_of_moves(&before, &after)
     }
 
     fn write_some(&mut self) {

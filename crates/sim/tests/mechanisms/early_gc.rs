@@ -4,7 +4,7 @@ use base::{OpKind, Ratio};
 use sim::Device;
 
 use crate::common::three_streams::{DRIVE, Overwrites, ThreeStreams};
-use crate::common::{closed_loop, fill, op, small_config};
+use crate::common::{closed_loop, fill, op, small_config, waf_of_moves};
 
 /// A drive that has four fifths of its superblocks in use when it is full.
 const SPARE: (&str, &str) = ("nand.blocks_per_plane", "148");
@@ -29,8 +29,7 @@ fn sequential(changes: &[(&str, &str)]) -> f64 {
     (0..3).for_each(|_| lap(&mut device));
     let after = device.telemetry();
     device.check().unwrap();
-    let moved_pages = after.gc_moved_pages - before.gc_moved_pages;
-    1.0 + moved_pages as f64 / (after.host_pages - before.host_pages) as f64
+    waf_of_moves(&before, &after)
 }
 
 /// Each superblock moves with the share x of its pages that the limit permits, and what has moved lies in superblocks

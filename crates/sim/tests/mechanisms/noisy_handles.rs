@@ -1,11 +1,11 @@
 //! Do invalidations in one placement handle move the data of others where collection chooses a handle first, and do
 //! three streams cost two drives what was measured?
 
-use base::{OpKind, Ratio, Rng};
+use base::{Ratio, Rng};
 use sim::{Config, Device};
 
 use crate::common::three_streams::{DRIVE, Overwrites, ThreeStreams};
-use crate::common::{closed_loop, fill, op, small_config};
+use crate::common::{fill, random_writes, small_config, waf_of_moves};
 
 /// The random streams together write half as much as the sequential one.
 const FEWER_COMMANDS: u32 = 8;
@@ -38,19 +38,14 @@ fn one_stream(changes: &[(&str, &str)]) -> f64 {
     let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     fill(&mut device, pages);
-    let mut write = |device: &mut Device, count| {
-        closed_loop(device, 32, count, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
-    };
-    write(&mut device, 2 * pages);
+    random_writes(&mut device, pages, 2 * pages, &mut rng);
     let before = device.telemetry();
-    write(&mut device, 2 * pages);
-    let after = device.telemetry();
-    let moved_pages = after.gc_moved_pages - before.gc_moved_pages;
-    1.0 + moved_pages as f64 / (after.host_pages - before.host_pages) as f64
+    random_writes(&mut device, pages, 2 * pages, &mut rng);
+    waf_of_moves(&before, &device.telemetry())
 }
 
-/// With ample spare space three streams stay apart at hardly any cost. Where the handle with the most garbage comes first,
-/// what the third stream invalidates makes the sequential one move, although that has written nothing more.
+/// With ample spare space three streams stay apart at hardly any cost. If the handle with the most garbage comes first,
+/// overwrites by the third stream make the sequential one move, although that has written nothing more.
 #[test]
 fn a_noisy_handle_moves_the_data_of_others_where_a_handle_is_chosen_first() {
     let by_handle = [MUCH_SPARE, ("gc.victim_handle", "most-garbage")];

@@ -4,7 +4,7 @@ use base::{Op, OpKind, Ratio, Rng};
 use sim::ftl::{StreamId, SuperblockState};
 use sim::{Config, Device};
 
-use crate::common::{closed_loop, fill, op, small_config, waf_greedy};
+use crate::common::{closed_loop, fill, op, small_config, waf_greedy, waf_of_moves};
 
 const PERSISTENT: [(&str, &str); 3] = [
     ("interface.kind", "nvme"),
@@ -122,8 +122,7 @@ impl Skewed {
         }
         let after = self.device.telemetry();
         self.device.check().unwrap();
-        let moved_pages = after.gc_moved_pages - before.gc_moved_pages;
-        let waf = 1.0 + moved_pages as f64 / (after.host_pages - before.host_pages) as f64;
+        let waf = waf_of_moves(&before, &after);
         let hot_pages = self.hot_pages() as f64;
         let cold_pages = self.pages() as f64 - hot_pages;
         (waf, [log_pages[0] / cold_pages, log_pages[1] / hot_pages])

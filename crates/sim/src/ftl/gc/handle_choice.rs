@@ -9,6 +9,8 @@
 //! counted anew for each victim. A share costs a stream of random writes even alone. Moved data of drives that are
 //! initially isolated counts as a handle of its own. Test: `tests/mechanisms/noisy_handles.rs`.
 
+use std::cmp::Reverse;
+
 use serde::Deserialize;
 
 use super::scope::{Scope, closed, full_pages};
@@ -69,8 +71,7 @@ impl HandleFirst {
                 HandleChoice::LeastValid => share.max(u64::from(garbage_pages > 0)),
             }
         };
-        let highest = holdings.into_iter().map(pressure).max();
-        let place = holdings.into_iter().position(|holding| Some(pressure(holding)) == highest);
+        let place = (0..holdings.len()).min_by_key(|&place| Reverse(pressure(holdings[place])));
         let of_handle = |stream: &&StreamId| Some(self.place(**stream)) == place;
         let streams = StreamId::ALL.iter().filter(of_handle);
         Scope { group, streams: streams.fold(0, |bits, &stream| bits | 1 << stream as u32) }
