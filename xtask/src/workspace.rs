@@ -154,11 +154,13 @@ impl Workspace {
     }
 
     /// The command that builds [`Self::released_ssdlab`], with the C library inside, so that it runs on any
-    /// machine. Naming the target, even that of the host, keeps the flags away from procedural macros.
+    /// machine. Naming the target, even that of the host, keeps the flags away from procedural macros. Random numbers
+    /// come from the kernel's call: a static program would look for `/dev/urandom` first, which an empty root lacks.
     pub fn build_release(&self) -> Result<Command> {
         let args = ["build", "--release", "--package", "ssdlab-cli", "--target", &self.host];
         let mut command = self.cargo(args);
-        command.envs(self.same_everywhere(&["-Ctarget-feature=+crt-static"])?);
+        let flags = ["-Ctarget-feature=+crt-static", "--cfg=getrandom_backend=\"linux_getrandom\""];
+        command.envs(self.same_everywhere(&flags)?);
         Ok(command)
     }
 
