@@ -1,7 +1,6 @@
 //! The main loop: keep the target busy, record ended commands. The same code drives a real device
 //! in wall time and a simulated one in virtual time.
 
-mod backlog;
 mod end;
 mod outstanding;
 mod queue;
@@ -19,7 +18,6 @@ use target::TargetError;
 
 use crate::recorder::Recorder;
 
-pub use backlog::Backlog;
 pub use end::End;
 pub(crate) use outstanding::{Outstanding, OutstandingCommand};
 pub(crate) use queue::{CommandEnd, Queue};

@@ -10,6 +10,7 @@
 //! [`event`] (for observers).
 
 pub mod advise;
+pub mod backlog;
 pub mod drive;
 pub mod error;
 pub mod event;

@@ -16,7 +16,7 @@ use result::rows::{LatencyRow, PhaseRows, SecondRow};
 use result::schema::Phase;
 use result::store::ios::IosTap;
 
-use crate::drive::Backlog;
+use crate::backlog::Backlog;
 
 const SECOND_NS: u64 = Nanos::SECOND.0;
 

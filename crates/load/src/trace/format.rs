@@ -23,7 +23,7 @@ use about::About;
 
 pub use super::input::{BoxedInput, HEAD_BYTES};
 pub(in crate::trace) use about::Reader;
-pub use csv::CsvSpec;
+pub use csv::spec::CsvSpec;
 pub use detect::detect;
 pub use options::{Event, FormatOptions, WaitUnit};
 pub use parts::fields::FieldFault;
@@ -188,7 +188,7 @@ impl FromStr for NamedFormat {
     type Err = TraceError;
 
     fn from_str(text: &str) -> Result<Self, TraceError> {
-        if text.starts_with(csv::PREFIX) {
+        if text.starts_with(csv::spec::PREFIX) {
             return Ok(Self { format: Format(&csv::FORMAT), csv: Some(text.parse()?) });
         }
         let format: Format = text.parse()?;

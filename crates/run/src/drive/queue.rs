@@ -5,8 +5,8 @@ use load::{Generator, Pacing};
 use result::store::ios::NO_JOB;
 use target::Target;
 
-use super::backlog::Backlog;
 use super::outstanding::{Outstanding, OutstandingCommand};
+use crate::backlog::Backlog;
 use crate::recorder::{Recorder, is_constant};
 
 /// The outcome of an attempt to issue one command.

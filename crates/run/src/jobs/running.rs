@@ -6,7 +6,8 @@ use result::rows::PhaseRows;
 use result::schema::Phase;
 
 use super::{JobSpec, Think};
-use crate::drive::{Backlog, CommandEnd, Queue};
+use crate::backlog::Backlog;
+use crate::drive::{CommandEnd, Queue};
 use crate::recorder::Recorder;
 
 /// The part of its life in which a job is.

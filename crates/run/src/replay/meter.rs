@@ -3,7 +3,7 @@
 use base::{Completion, Histogram, Op, OpKind};
 
 use super::Changes;
-use crate::drive::Backlog;
+use crate::backlog::Backlog;
 
 /// Time, commands and bytes of one kind, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The description of a format, declared by its own file.
 
-use super::csv::CsvSpec;
+use super::csv::spec::CsvSpec;
 use super::options::FormatOptions;
 use super::parts::fields::FieldFault;
 use super::parts::time::TimeUnit;

@@ -1,6 +1,6 @@
 //! Any file with one line per I/O; the command line names its columns ([`CsvSpec`]).
 
-mod spec;
+pub(super) mod spec;
 #[cfg(test)]
 mod tests;
 
@@ -12,9 +12,7 @@ use super::parts::names::Names;
 use super::parts::time::TimeUnit;
 use super::raw::{LineContent, LineFormat, Raw};
 
-pub use spec::CsvSpec;
-pub(super) use spec::PREFIX;
-use spec::{ColumnPlace, TimeColumn, Times};
+use spec::{ColumnPlace, CsvSpec, TimeColumn, Times};
 
 pub(super) static FORMAT: About =
     About::new("csv", Signs::Nothing, Reader::Columns(|spec| Box::new(Csv::new(spec))));

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::csv::CsvSpec;
+use super::csv::spec::CsvSpec;
 use super::parts::time::TimeUnit;
 use crate::trace::TraceError;
 
