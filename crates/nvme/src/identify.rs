@@ -17,6 +17,10 @@ pub mod structure {
     pub const CONTROLLER_OF_COMMAND_SET: u8 = 0x06;
     pub const ACTIVE_NAMESPACES_OF_COMMAND_SET: u8 = 0x07;
     pub const INDEPENDENT_NAMESPACE: u8 = 0x08;
+    pub const ALLOCATED_NAMESPACES: u8 = 0x10;
+    pub const ALLOCATED_NAMESPACE: u8 = 0x11;
+    pub const CONTROLLERS_OF_NAMESPACE: u8 = 0x12;
+    pub const CONTROLLERS: u8 = 0x13;
     pub const ENDURANCE_GROUPS: u8 = 0x19;
     pub const COMMAND_SETS: u8 = 0x1c;
 }
@@ -34,6 +38,10 @@ pub struct IdentifyController {
     pub version: (u16, u8, u8),
     /// Size of all NVM, or 0 if the controller does not report it.
     pub total_nvm_bytes: u128,
+    /// Size of the NVM that no namespace has.
+    pub free_nvm_bytes: u128,
+    /// Whether hosts may create, delete, attach and detach namespaces.
+    pub namespace_management: bool,
     /// Whether Format NVM is supported.
     pub format: bool,
     /// Whether a format of one namespace formats all of them.
@@ -117,6 +125,8 @@ impl IdentifyController {
             firmware: text(&array::<8>(bytes, 64)),
             version: ((version >> 16) as u16, (version >> 8) as u8, version as u8),
             total_nvm_bytes: u128_at(bytes, 280),
+            free_nvm_bytes: u128_at(bytes, 296),
+            namespace_management: commands & 1 << 3 != 0,
             format: commands & 1 << 1 != 0,
             format_hits_all: attributes & 1 != 0,
             erase_hits_all: attributes & 1 << 1 != 0,
@@ -168,7 +178,12 @@ impl IdentifyController {
         put(&mut bytes, 96, attributes.to_le_bytes());
         put(&mut bytes, 111, [if self.discovery { DISCOVERY } else { IO_CONTROLLER }]);
         let has_self_test = self.extended_self_test_min > 0;
-        let commands = bits(&[(1, self.format), (4, has_self_test), (5, self.placement)]) as u16;
+        let commands = bits(&[
+            (1, self.format),
+            (3, self.namespace_management),
+            (4, has_self_test),
+            (5, self.placement),
+        ]) as u16;
         put(&mut bytes, 256, commands.to_le_bytes());
         put(&mut bytes, 258, self.outstanding_max);
         // One slot of firmware, which is read only.
@@ -181,6 +196,7 @@ impl IdentifyController {
         put(&mut bytes, 266, self.warning_temperature_k.to_le_bytes());
         put(&mut bytes, 268, self.critical_temperature_k.to_le_bytes());
         put(&mut bytes, 280, self.total_nvm_bytes.to_le_bytes());
+        put(&mut bytes, 296, self.free_nvm_bytes.to_le_bytes());
         put(&mut bytes, 316, self.extended_self_test_min.to_le_bytes());
         // One self-test at a time in the subsystem.
         put(&mut bytes, 318, [u8::from(has_self_test)]);
@@ -406,14 +422,20 @@ pub fn namespace_list_of(numbers: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// The list of endurance groups with these numbers.
-pub fn endurance_groups(numbers: &[u16]) -> Vec<u8> {
+/// The list of endurance groups or controllers with these numbers.
+pub fn number_list_of(numbers: &[u16]) -> Vec<u8> {
     let mut bytes = vec![0; IDENTIFY_BYTES];
     put(&mut bytes, 0, (numbers.len() as u16).to_le_bytes());
     for (index, number) in numbers.iter().enumerate() {
         put(&mut bytes, 2 + 2 * index, number.to_le_bytes());
     }
     bytes
+}
+
+/// Numbers in a list of controllers, or `None` if it is too short for their count.
+pub fn number_list(bytes: &[u8]) -> Option<Vec<u16>> {
+    let numbers = bytes.get(2..2 + 2 * usize::from(u16_at(bytes, 0)))?;
+    Some(numbers.chunks_exact(2).map(|number| u16_at(number, 0)).collect())
 }
 
 /// The descriptors of a namespace: its own number and that of its command set.
@@ -464,6 +486,13 @@ mod tests {
     }
 
     #[test]
+    fn controllers_are_listed_by_their_count() {
+        assert_eq!(number_list(&number_list_of(&[1, 9])), Some(vec![1, 9]));
+        assert_eq!(number_list(&[2, 0, 1, 0, 9]), None, "the second one is cut off");
+        assert_eq!(number_list(&[]), Some(Vec::new()));
+    }
+
+    #[test]
     fn power_is_read_in_both_units() {
         let mut bytes = vec![0; 4096];
         bytes[263] = 1;
@@ -506,16 +535,16 @@ mod tests {
     proptest! {
         #[test]
         fn a_controller_survives_the_wire(
-            (flags, power_states) in (any::<[bool; 11]>(), power_states()),
+            (flags, power_states) in (any::<[bool; 12]>(), power_states()),
             texts in ["[a-z0-9]{0,20}", "[a-z0-9]{0,40}", "[a-z0-9]{0,8}", "[a-z0-9:.]{0,223}"],
             (events, namespaces, capsule_16_bytes) in any::<(u32, u32, u32)>(),
             [warning, critical, controller_id, keep_alive, commands, nvm_commands, copy_formats, extended_self_test_min] in any::<[u16; 8]>(),
-            (total_nvm_bytes, version, bytes) in any::<(u128, (u16, u8, u8), [u8; 4])>(),
+            ([total_nvm_bytes, free_nvm_bytes], version, bytes) in any::<([u128; 2], (u16, u8, u8), [u8; 4])>(),
         ) {
             let [serial, model, firmware, subsystem] = texts;
-            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, sanitize_overwrite, cache, apst, discovery, placement] = flags;
+            let [format, format_hits_all, erase_hits_all, crypto_erase, sanitize_crypto, sanitize_block, sanitize_overwrite, cache, apst, discovery, placement, namespace_management] = flags;
             let controller = IdentifyController {
-                serial, model, firmware, version, total_nvm_bytes, format, format_hits_all, erase_hits_all, crypto_erase,
+                serial, model, firmware, version, total_nvm_bytes, free_nvm_bytes, namespace_management, format, format_hits_all, erase_hits_all, crypto_erase,
                 sanitize_crypto, sanitize_block, power_states, discovery, events, namespaces, subsystem, capsule_16_bytes,
                 controller_id, nvm_commands, copy_formats, placement, extended_self_test_min, sanitize_overwrite,
                 warning_temperature_k: warning,
@@ -553,6 +582,7 @@ mod tests {
             let _ = IdentifyController::decode(&bytes);
             let _ = IdentifyNamespace::decode(&bytes);
             let _ = namespace_list(&bytes);
+            let _ = number_list(&bytes);
         }
     }
 }

@@ -242,6 +242,8 @@ pub mod effect {
     pub const DATA: u32 = 1 << 1;
     /// It changes the capabilities of a namespace.
     pub const NAMESPACE: u32 = 1 << 2;
+    /// It changes the list of namespaces.
+    pub const NAMESPACES: u32 = 1 << 3;
     /// It takes one namespace for itself.
     pub const EXCLUSIVE: u32 = 1 << 16;
 }

@@ -27,6 +27,8 @@ pub mod outcome {
     pub const ABORTED: u8 = 0x1;
     /// By a reset of the controller.
     pub const RESET: u8 = 0x2;
+    /// By the end of a namespace.
+    pub const NAMESPACE: u8 = 0x3;
     /// By Format NVM.
     pub const FORMATTED: u8 = 0x4;
     /// A segment failed, which the result names.

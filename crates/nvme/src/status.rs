@@ -45,6 +45,18 @@ impl CommandStatus {
     pub const NOT_SAVEABLE: Self = Self::final_of(0x010d);
     /// The feature cannot be changed.
     pub const NOT_CHANGEABLE: Self = Self::final_of(0x010e);
+    /// No range of the drive is free that is long enough for the namespace.
+    pub const NAMESPACE_CAPACITY: Self = Self::final_of(0x0115);
+    /// There are as many namespaces as may be.
+    pub const NAMESPACE_IDS: Self = Self::final_of(0x0116);
+    /// The controller has the namespace already.
+    pub const ALREADY_ATTACHED: Self = Self::final_of(0x0118);
+    /// The controller does not have the namespace.
+    pub const NOT_ATTACHED: Self = Self::final_of(0x011a);
+    /// The size of a namespace must be its capacity.
+    pub const THIN: Self = Self::final_of(0x011b);
+    /// The list of controllers is empty, too long, out of order, or names one that there is not.
+    pub const CONTROLLER_LIST: Self = Self::final_of(0x011c);
     /// A self-test is going on.
     pub const SELF_TEST: Self = Self::final_of(0x011d);
     /// Connect asks for a format of the fabric that is unknown.

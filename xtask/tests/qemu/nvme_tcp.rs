@@ -44,7 +44,7 @@ fn the_drive_is_discovered_connected_and_listed() {
         ("mdts", 8),
         ("cntrltype", 1),
         ("oncs", 0x18f),
-        ("oacs", 0x12),
+        ("oacs", 0x1a),
         ("sanicap", 1 << 29 | 0b111),
         ("apsta", 1),
         ("vwc", 7),
@@ -130,6 +130,30 @@ fn format_and_sanitize_erase_the_drive() {
     assert_eq!(Record::of("tcp-sanitized.bytes").stdout.trim(), "0");
     let served = document("tcp-served");
     assert_eq!(served["connections_broken"], 0, "{served:#}");
+}
+
+#[test]
+fn nvme_cli_divides_the_drive_into_namespaces() {
+    for name in ["tcp-divided", "tcp-created-16384", "tcp-created-32768"] {
+        Record::of(name).must_exit_with(0);
+    }
+    let listed = |name: &str| {
+        let list = document(name);
+        let entries = list["nsid_list"].as_array().expect("a list").iter();
+        entries.map(|entry| number(&entry["nsid"])).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("tcp-allocated"), [1, 2]);
+    let sizes: Vec<_> = Record::of("tcp-parts").stdout.split_whitespace().collect();
+    assert_eq!(sizes, ["16384", "32768"]);
+    for (name, text) in [("tcp-first", "first\nfirst"), ("tcp-second", "second\nsecond")] {
+        assert_eq!(Record::of(name).stdout.trim(), text, "{name}");
+    }
+    let parted = document("tcp-parted");
+    assert_eq!(number(&parted["data_bytes"]), 24 << 20);
+    let free = number(&document("tcp-parted-id")["unvmcap"]);
+    assert_eq!(free, CAPACITY_BYTES - (24 << 20));
+    assert_eq!(listed("tcp-gone"), [1]);
+    assert_eq!(number(&document("tcp-gone-status")["data_bytes"]), 8 << 20, "with it went its data");
 }
 
 #[test]

@@ -67,6 +67,30 @@ run tcp-sanitize nvme sanitize "$TCP" --sanact=2
 run tcp-sanitized nvme sanitize-log "$TCP" -o json
 run tcp-sanitized.bytes sh -c "dd if=$TCP bs=1M count=8 iflag=direct | tr -d '\\000' | wc -c"
 run tcp-sanitized-status status
+
+# Two namespaces, of which another host would have none.
+for path in /sys/class/nvme/nvme*; do
+    [ "$(cat "$path/subsysnqn")" = "$NQN" ] && CONTROLLER=/dev/${path##*/} ID=$(cat "$path/cntlid")
+done
+run tcp-divided nvme delete-ns "$CONTROLLER" -n 1
+for blocks in 16384 32768; do
+    run "tcp-created-$blocks" nvme create-ns "$CONTROLLER" --nsze=$blocks --ncap=$blocks --flbas=0
+done
+run tcp-allocated nvme list-ns "$CONTROLLER" --all -o json
+for id in 1 2; do nvme attach-ns "$CONTROLLER" -n $id -c "$ID" > /dev/null; done
+SECOND_PART=${TCP%n1}n2
+within 20 [ -b "$SECOND_PART" ]
+run tcp-parts sh -c "cat /sys/block/${TCP##*/}/size /sys/block/${SECOND_PART##*/}/size"
+yes first | dd of="$TCP" bs=1M count=8 iflag=fullblock oflag=direct 2> /dev/null
+yes second | dd of="$SECOND_PART" bs=1M count=16 iflag=fullblock oflag=direct 2> /dev/null
+run tcp-first dd if="$TCP" bs=6 count=2 status=none
+run tcp-second dd if="$SECOND_PART" bs=7 count=2 status=none
+run tcp-parted status
+run tcp-parted-id nvme id-ctrl "$CONTROLLER" -o json
+nvme delete-ns "$CONTROLLER" -n 2 > /dev/null
+within 20 sh -c "! [ -b $SECOND_PART ]"
+run tcp-gone nvme list-ns "$CONTROLLER" -o json
+run tcp-gone-status status
 nvme disconnect -n "$NQN" > /dev/null
 kill $server
 wait $server

@@ -11,7 +11,7 @@ use nvme::log::page;
 use nvme::status::CommandStatus;
 use nvme::zns;
 
-use super::channel::{Channel, CommandReply, CommandResult};
+use super::channel::{Channel, CommandReply, CommandResult, End};
 use super::controller::{Controller, EVENT_REQUESTS_MAX, Event};
 use super::errors::ERRORS_MAX;
 use super::logs::{self, WARNING_READ_ONLY, WARNING_TEMPERATURE};
@@ -19,7 +19,7 @@ use super::subsystem::{
     CAPSULE_DATA_BYTES, NAMESPACE, NVM_COMMAND_SET, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
     TRANSFER_PAGES_LOG2, VERSION,
 };
-use super::{erasure, features, placement, self_test, zones};
+use super::{division, erasure, features, placement, self_test, zones};
 
 /// Unit of the keep-alive time: a second.
 const KEEP_ALIVE_100MS: u16 = 10;
@@ -66,20 +66,32 @@ impl AdminQueue<'_> {
             admin::DIRECTIVE_RECEIVE if !is_discovery => {
                 placement::directives(self.subsystem, command)
             }
-            admin::FORMAT if !is_discovery => return self.format(command),
+            admin::FORMAT if !is_discovery => return self.later(command, erasure::format),
             admin::SELF_TEST if !is_discovery => {
-                self_test::command(self.subsystem, self.controller.id, command)
+                self_test::command(self.subsystem, self.controller, command)
+            }
+            admin::NAMESPACE_MANAGEMENT if !is_discovery => match command.dwords[0] & 0xf {
+                division::CREATE => division::create(self.subsystem, command, data),
+                division::DELETE => return self.later(command, division::delete),
+                _ => Err(CommandStatus::INVALID_FIELD),
+            },
+            admin::NAMESPACE_ATTACHMENT if !is_discovery => {
+                division::attach(self.subsystem, self.controller, command, data)
             }
             admin::SANITIZE if !is_discovery => erasure::sanitize(self.subsystem, command),
             _ => Err(CommandStatus::INVALID_OPCODE),
         })
     }
 
-    /// `None`: it ends when all pages are empty.
-    fn format(&self, command: &Command) -> Option<CommandResult> {
+    /// Begins an erasure, which ends when all pages are empty: `None`, or its status if it does not begin.
+    fn later(
+        &self,
+        command: &Command,
+        begin: fn(&Arc<Subsystem>, &Controller, &Command, End) -> Result<(), CommandStatus>,
+    ) -> Option<CommandResult> {
         let (channel, command) = (Arc::clone(self.channel), *command);
-        let reply = move |result| channel.complete(&command, 0, result);
-        erasure::format(self.subsystem, self.controller.id, &command, reply).err().map(Err)
+        let end = move |result| channel.complete(&command, 0, result);
+        begin(self.subsystem, self.controller, &command, Box::new(end)).err().map(Err)
     }
 
     fn identify(&self, command: &Command) -> CommandResult {
@@ -100,43 +112,99 @@ impl AdminQueue<'_> {
         if with_command_set.contains(&structure) && !command_sets.contains(&command_set) {
             return Err(CommandStatus::INVALID_FIELD);
         }
-        let of_namespace = |data: Vec<u8>| match namespace_id {
-            NAMESPACE => Ok(data.into()),
-            _ => Err(CommandStatus::INVALID_NAMESPACE),
-        };
         match structure {
-            structure::NAMESPACE => of_namespace(self.subsystem.namespace().encode()),
             structure::CONTROLLER => Ok(self.controller().encode().into()),
+            structure::ACTIVE_NAMESPACES_OF_COMMAND_SET
+                if command_set != self.subsystem.command_set() =>
+            {
+                Ok(identify::namespace_list_of(&[]).into())
+            }
             structure::ACTIVE_NAMESPACES | structure::ACTIVE_NAMESPACES_OF_COMMAND_SET => {
-                let is_listed = structure == structure::ACTIVE_NAMESPACES
-                    || command_set == self.subsystem.command_set();
-                match namespace_id {
-                    0 if is_listed => Ok(identify::namespace_list_of(&[NAMESPACE]).into()),
-                    0xffff_fffe.. => Err(CommandStatus::INVALID_NAMESPACE),
-                    _ => Ok(identify::namespace_list_of(&[]).into()),
-                }
+                self.namespaces(namespace_id, Some(&self.controller.host))
             }
-            structure::DESCRIPTORS => {
-                let Subsystem { names, .. } = &**self.subsystem;
-                of_namespace(identify::descriptors(names.guid, self.subsystem.command_set()))
+            structure::ALLOCATED_NAMESPACES if self.subsystem.can_be_divided() => {
+                self.namespaces(namespace_id, None)
             }
-            structure::NAMESPACE_OF_COMMAND_SET => match self.subsystem.zones() {
-                Some(plan) if command_set == zns::COMMAND_SET => {
-                    of_namespace(zones::namespace(plan).encode())
-                }
-                _ => of_namespace(vec![0; IDENTIFY_BYTES]),
-            },
+            structure::CONTROLLERS | structure::CONTROLLERS_OF_NAMESPACE
+                if self.subsystem.can_be_divided() =>
+            {
+                self.controllers(structure, namespace_id, (first >> 16) as u16)
+            }
             structure::CONTROLLER_OF_COMMAND_SET => Ok(vec![0; IDENTIFY_BYTES].into()),
-            structure::INDEPENDENT_NAMESPACE => of_namespace(identify::independent_namespace()),
             structure::ENDURANCE_GROUPS if self.subsystem.placement().is_some() => {
-                Ok(identify::endurance_groups(&[fdp::ENDURANCE_GROUP]).into())
+                Ok(identify::number_list_of(&[fdp::ENDURANCE_GROUP]).into())
             }
             structure::COMMAND_SETS => {
                 Ok(identify::command_sets(1 << NVM_COMMAND_SET | 1 << self.subsystem.command_set())
                     .into())
             }
-            _ => Err(CommandStatus::INVALID_FIELD),
+            _ => self.namespace(structure, namespace_id, command_set),
         }
+    }
+
+    /// A structure of a namespace. One that the controller does not have is all zeros, where a host may ask for it.
+    fn namespace(&self, structure: u8, id: u32, command_set: u8) -> CommandResult {
+        let Self { subsystem, controller, .. } = self;
+        let known = [
+            structure::NAMESPACE,
+            structure::NAMESPACE_OF_COMMAND_SET,
+            structure::DESCRIPTORS,
+            structure::INDEPENDENT_NAMESPACE,
+            structure::ALLOCATED_NAMESPACE,
+        ];
+        let is_of_allocated = structure == structure::ALLOCATED_NAMESPACE;
+        if !known.contains(&structure) || is_of_allocated && !subsystem.can_be_divided() {
+            return Err(CommandStatus::INVALID_FIELD);
+        }
+        if !(1..=subsystem.namespaces_max()).contains(&id) {
+            return Err(CommandStatus::INVALID_NAMESPACE);
+        }
+        let namespaces = subsystem.namespaces();
+        let found =
+            namespaces.get(id).filter(|it| is_of_allocated || it.is_attached(&controller.host));
+        Ok(match (structure, found) {
+            (structure::NAMESPACE | structure::ALLOCATED_NAMESPACE, Some(found)) => {
+                subsystem.namespace(found).encode()
+            }
+            (structure::DESCRIPTORS, Some(found)) => {
+                identify::descriptors(found.guid, subsystem.command_set())
+            }
+            (structure::INDEPENDENT_NAMESPACE, Some(_)) => identify::independent_namespace(),
+            (structure::DESCRIPTORS | structure::INDEPENDENT_NAMESPACE, None) => {
+                return Err(CommandStatus::INVALID_NAMESPACE);
+            }
+            (structure::NAMESPACE_OF_COMMAND_SET, Some(_)) if command_set == zns::COMMAND_SET => {
+                let plan = subsystem.zones().ok_or(CommandStatus::INVALID_FIELD)?;
+                zones::namespace(plan).encode()
+            }
+            _ => vec![0; IDENTIFY_BYTES],
+        }
+        .into())
+    }
+
+    /// The namespaces behind this one, all of them or those of a host.
+    fn namespaces(&self, behind: u32, host: Option<&str>) -> CommandResult {
+        if behind >= ALL_NAMESPACES - 1 {
+            return Err(CommandStatus::INVALID_NAMESPACE);
+        }
+        let mut ids = self.subsystem.namespaces().ids(host);
+        ids.retain(|&id| id > behind);
+        Ok(identify::namespace_list_of(&ids).into())
+    }
+
+    /// The controllers from this one on, all of them or those that have a namespace.
+    fn controllers(&self, structure: u8, id: u32, from: u16) -> CommandResult {
+        let is_of_all = structure == structure::CONTROLLERS;
+        if !is_of_all && self.subsystem.namespaces().get(id).is_none() {
+            return Err(CommandStatus::INVALID_NAMESPACE);
+        }
+        let has = |controller: &Controller| {
+            is_of_all || self.subsystem.namespace_of(id, controller).is_some()
+        };
+        let controllers = self.subsystem.controllers().into_iter();
+        let named = controllers.filter(|it| it.id >= from && !it.is_discovery && has(it));
+        let ids: Vec<_> = named.map(|controller| controller.id).collect();
+        Ok(identify::number_list_of(&ids).into())
     }
 
     fn controller(&self) -> IdentifyController {
@@ -170,8 +238,13 @@ impl AdminQueue<'_> {
             return common;
         }
         let can_erase = subsystem.can_erase();
+        let can_be_divided = subsystem.can_be_divided();
         IdentifyController {
             total_nvm_bytes: subsystem.capacity_bytes().into(),
+            free_nvm_bytes: subsystem.namespaces().free_bytes().into(),
+            namespace_management: can_be_divided,
+            format_hits_all: can_be_divided,
+            erase_hits_all: can_be_divided,
             format: can_erase,
             crypto_erase: can_erase,
             sanitize_block: can_erase,
@@ -183,7 +256,7 @@ impl AdminQueue<'_> {
             volatile_write_cache: true,
             events: Event::NAMESPACE_CHANGED.mask
                 | subsystem.zones().map_or(0, |_| Event::zone_changed(NAMESPACE).mask),
-            namespaces: NAMESPACE,
+            namespaces: subsystem.namespaces_max(),
             placement: subsystem.placement().is_some(),
             nvm_commands: if subsystem.zones().is_some() { ZONED_COMMANDS } else { NVM_COMMANDS },
             copy_formats: u16::from(subsystem.zones().is_none()),
@@ -203,7 +276,8 @@ impl AdminQueue<'_> {
         if bytes > TRANSFER_BYTES_MAX || !offset.is_multiple_of(4) {
             return Err(CommandStatus::INVALID_FIELD);
         }
-        if ![0, NAMESPACE, ALL_NAMESPACES].contains(&namespace_id) {
+        let has = |id| self.subsystem.namespace_of(id, self.controller).is_some();
+        if ![0, ALL_NAMESPACES].contains(&namespace_id) && !has(namespace_id) {
             return Err(CommandStatus::INVALID_NAMESPACE);
         }
         let log = match (self.controller.is_discovery, page) {

@@ -28,6 +28,9 @@ pub struct CommandReply {
 /// The outcome of a command.
 pub type CommandResult = Result<CommandReply, CommandStatus>;
 
+/// The end of a command that ends later.
+pub type End = Box<dyn FnOnce(CommandResult) + Send>;
+
 impl From<Vec<u8>> for CommandReply {
     fn from(data: Vec<u8>) -> Self {
         Self { result: 0, data }

@@ -69,8 +69,8 @@ pub struct ControllerState {
     pub events_wanted: u32,
     /// Critical warnings at the last look.
     pub warnings: u8,
-    /// Whether the namespace has changed since the host has read the list.
-    pub namespace_changed: bool,
+    /// Namespaces that have changed since the host has read their list.
+    pub namespaces_changed: BTreeSet<u32>,
     /// Zones that have changed since the host has read their list.
     pub zones_changed: BTreeSet<u32>,
     requests: Vec<(Arc<Channel>, Command)>,
@@ -112,7 +112,7 @@ impl Controller {
             features: BTreeMap::new(),
             events_wanted: 0,
             warnings: 0,
-            namespace_changed: false,
+            namespaces_changed: BTreeSet::new(),
             zones_changed: BTreeSet::new(),
             requests: Vec::new(),
             events: VecDeque::new(),

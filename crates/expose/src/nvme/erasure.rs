@@ -11,26 +11,28 @@ use nvme::self_test::outcome;
 use nvme::status::CommandStatus;
 use sim::host::ZoneAction;
 
-use super::channel::{CommandReply, CommandResult};
+use super::channel::{CommandReply, CommandResult, End};
+use super::controller::Controller;
 use super::io::status_of;
 use super::self_tests::Scope;
-use super::subsystem::{BLOCK_BYTES, NAMESPACE, Subsystem};
+use super::subsystem::{BLOCK_BYTES, Subsystem};
 use crate::request::{Action, Answer, Fault, Request};
 use crate::shared::Reply;
 
-/// Begins a format, which `reply` ends. The hosts of all controllers but this one hear of it.
+/// Begins a format of all namespaces, which `end` ends. The hosts of all controllers but this one hear of it.
 pub(super) fn format(
     subsystem: &Arc<Subsystem>,
-    controller_id: u16,
+    controller: &Controller,
     command: &Command,
-    reply: impl FnOnce(CommandResult) + Send + 'static,
+    end: End,
 ) -> Result<(), CommandStatus> {
     const ERASES: [u32; 3] = [0, 1, 2];
     let dword = command.dwords[0];
     if !subsystem.can_erase() {
         return Err(CommandStatus::INVALID_OPCODE);
     }
-    if ![NAMESPACE, ALL_NAMESPACES].contains(&command.namespace_id) {
+    let id = command.namespace_id;
+    if id != ALL_NAMESPACES && subsystem.namespace_of(id, controller).is_none() {
         return Err(CommandStatus::INVALID_NAMESPACE);
     }
     let lba_format = dword & 0xf | (dword >> 12 & 0b11) << 4;
@@ -46,12 +48,12 @@ pub(super) fn format(
         return Err(CommandStatus::SANITIZING);
     }
     subsystem.abort_self_test(outcome::FORMATTED, Scope::Namespace);
-    let drive = Arc::clone(subsystem);
+    let (drive, controller_id) = (Arc::clone(subsystem), controller.id);
     erase(subsystem, move |result| {
         if result.is_ok() {
             drive.set_block_bytes(block_bytes, controller_id);
         }
-        reply(result.map(|_| CommandReply::default()).map_err(|fault| status_of(fault, true)));
+        end(result.map(|_| CommandReply::default()).map_err(|fault| status_of(fault, true)));
     });
     Ok(())
 }
@@ -110,7 +112,7 @@ fn end(subsystem: &Subsystem, is_done: bool) {
 /// Writes over every page, so many times, and then makes all empty. Nobody can read meanwhile, so that the contents need
 /// not hold the pattern.
 fn overwrite(subsystem: &Arc<Subsystem>, passes: u8) {
-    let parts = subsystem.parts();
+    let parts = subsystem.parts(0..subsystem.capacity_bytes());
     let total = parts.len() * usize::from(passes);
     let counts = Arc::new((AtomicUsize::new(0), AtomicBool::new(false)));
     let reply = || {

@@ -1,5 +1,6 @@
 //! Commands of the NVM command set as requests for the disk.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -194,25 +195,25 @@ fn plan(
     command: &Command,
     data: Vec<u8>,
 ) -> Result<Plan, CommandStatus> {
-    let is_flush_of_all = command.opcode == nvm::FLUSH && command.namespace_id == ALL_NAMESPACES;
-    if command.namespace_id != NAMESPACE && !is_flush_of_all {
-        return Err(CommandStatus::INVALID_NAMESPACE);
-    }
+    let space = match (command.opcode, command.namespace_id) {
+        (nvm::FLUSH, ALL_NAMESPACES) => 0..subsystem.capacity_bytes(),
+        (_, id) => {
+            subsystem.namespace_of(id, controller).ok_or(CommandStatus::INVALID_NAMESPACE)?
+        }
+    };
+    let space = Space { bytes: space, block_bytes: subsystem.block_bytes().into() };
     if subsystem.sanitize_log().state == SanitizeState::InProgress {
         return Err(CommandStatus::SANITIZING);
     }
     if !zones::permit(subsystem.zones(), command.opcode) {
         return Err(CommandStatus::INVALID_OPCODE);
     }
-    let block_bytes = u64::from(subsystem.block_bytes());
-    let capacity_bytes = subsystem.capacity_bytes();
     let placement = match command.opcode {
         nvm::WRITE | nvm::COPY => placement::handle_of(subsystem, command)?,
         _ => 0,
     };
     let one = |action, fua, data, expected| {
-        let (offset, bytes) =
-            place(command.u64_in(0), blocks(command), block_bytes, capacity_bytes)?;
+        let (offset, bytes) = space.place(command.u64_in(0), blocks(command))?;
         let carries_data =
             expected || matches!(action, Action::Read | Action::Write | Action::Append);
         if carries_data && bytes > TRANSFER_BYTES_MAX || command.dwords[2] & PROTECTION != 0 {
@@ -238,7 +239,7 @@ fn plan(
             let keeps_pages = command.dwords[2] & DEALLOCATES == 0;
             one(Action::Zero { keeps_pages }, is_durable(), Vec::new(), false)
         }
-        nvm::WRITE_UNCORRECTABLE => spoil(subsystem, command),
+        nvm::WRITE_UNCORRECTABLE => spoil(subsystem, &space, command),
         opcode::APPEND => {
             subsystem.zones().map_or(Ok(()), |plan| zones::check_append(command, plan))?;
             one(Action::Append, is_durable(), data, false)
@@ -249,17 +250,22 @@ fn plan(
             Ok(Plan { requests: request.into_iter().collect(), expected: None })
         }
         nvm::COPY => {
-            let copy = copy(subsystem, command, &data)?;
+            let copy = copy(subsystem, &space, command, &data)?;
             Ok(Request { fua: is_durable(), placement, ..copy }.into())
         }
-        nvm::DATASET_MANAGEMENT => dataset(command, &data, block_bytes, capacity_bytes),
+        nvm::DATASET_MANAGEMENT => dataset(&space, command, &data),
         _ => Err(CommandStatus::INVALID_OPCODE),
     }
 }
 
 /// A copy from sources in format 0 within the limits of the namespace. They may overlap the destination: all are read
 /// before anything is written.
-fn copy(subsystem: &Subsystem, command: &Command, data: &[u8]) -> Result<Request, CommandStatus> {
+fn copy(
+    subsystem: &Subsystem,
+    space: &Space,
+    command: &Command,
+    data: &[u8],
+) -> Result<Request, CommandStatus> {
     const FORMAT: u32 = 0b1111 << 8;
     if command.dwords[2] & FORMAT != 0 {
         return Err(CommandStatus::INVALID_FIELD);
@@ -270,30 +276,24 @@ fn copy(subsystem: &Subsystem, command: &Command, data: &[u8]) -> Result<Request
         .map(CopySource::decode)
         .collect();
     let limits = subsystem.copy_limits();
-    let blocks = sources.iter().map(|source| source.blocks).sum();
+    let blocks: u32 = sources.iter().map(|source| source.blocks).sum();
     if blocks > limits.blocks
         || sources.iter().any(|source| source.blocks > u32::from(limits.source_blocks))
     {
         return Err(CommandStatus::SIZE_LIMIT);
     }
-    let at = |start, blocks: u32| {
-        let block_bytes = u64::from(subsystem.block_bytes());
-        place(start, blocks.into(), block_bytes, subsystem.capacity_bytes())
-    };
     let range = |source: &CopySource| {
-        let (offset, bytes) = at(source.start, source.blocks)?;
+        let (offset, bytes) = space.place(source.start, source.blocks.into())?;
         Ok(offset..offset + bytes)
     };
     let sources = sources.iter().map(range).collect::<Result<_, CommandStatus>>()?;
-    let (offset, bytes) = at(command.u64_in(0), blocks)?;
+    let (offset, bytes) = space.place(command.u64_in(0), blocks.into())?;
     Ok(Request { sources, ..Request::new(Action::Copy, offset, bytes) })
 }
 
 /// Makes the blocks unreadable.
-fn spoil(subsystem: &Subsystem, command: &Command) -> Result<Plan, CommandStatus> {
-    let block_bytes = u64::from(subsystem.block_bytes());
-    let (offset, bytes) =
-        place(command.u64_in(0), blocks(command), block_bytes, subsystem.capacity_bytes())?;
+fn spoil(subsystem: &Subsystem, space: &Space, command: &Command) -> Result<Plan, CommandStatus> {
+    let (offset, bytes) = space.place(command.u64_in(0), blocks(command))?;
     let is_possible = subsystem.shared.with(|disk| {
         let shape = *disk.shape();
         !disk.faults.is_read_only && disk.faults.spoil(&shape, &(offset..offset + bytes))
@@ -306,18 +306,13 @@ fn spoil(subsystem: &Subsystem, command: &Command) -> Result<Plan, CommandStatus
 }
 
 /// Deallocates the ranges; their other attributes are hints.
-fn dataset(
-    command: &Command,
-    data: &[u8],
-    block_bytes: u64,
-    capacity_bytes: u64,
-) -> Result<Plan, CommandStatus> {
+fn dataset(space: &Space, command: &Command, data: &[u8]) -> Result<Plan, CommandStatus> {
     let mut requests = Vec::new();
     for range in
         data.chunks_exact(RANGE_BYTES).take(ranges(command) as usize).map(DatasetRange::decode)
     {
         let blocks = u64::from(range.blocks);
-        let (offset, bytes) = place(range.start, blocks, block_bytes, capacity_bytes)?;
+        let (offset, bytes) = space.place(range.start, blocks)?;
         if command.dwords[1] & DATASET_DEALLOCATES != 0 && bytes > 0 {
             requests.push(Request::new(Action::Trim, offset, bytes));
         }
@@ -325,18 +320,21 @@ fn dataset(
     Ok(Plan { requests, expected: None })
 }
 
-/// The bytes of these blocks: the first one, and their number.
-fn place(
-    start: u64,
-    blocks: u64,
+/// The bytes of the drive that are a namespace, in logical blocks.
+struct Space {
+    bytes: Range<u64>,
     block_bytes: u64,
-    capacity_bytes: u64,
-) -> Result<(u64, u64), CommandStatus> {
-    let end = start.checked_add(blocks).and_then(|end| end.checked_mul(block_bytes));
-    if end.is_some_and(|end| end <= capacity_bytes) {
-        Ok((start * block_bytes, blocks * block_bytes))
-    } else {
-        Err(CommandStatus::LBA_OUT_OF_RANGE)
+}
+
+impl Space {
+    /// The bytes of these blocks: the first one, and their number.
+    fn place(&self, start: u64, blocks: u64) -> Result<(u64, u64), CommandStatus> {
+        let end = start.checked_add(blocks).and_then(|end| end.checked_mul(self.block_bytes));
+        if end.is_some_and(|end| end <= self.bytes.end - self.bytes.start) {
+            Ok((self.bytes.start + start * self.block_bytes, blocks * self.block_bytes))
+        } else {
+            Err(CommandStatus::LBA_OUT_OF_RANGE)
+        }
     }
 }
 

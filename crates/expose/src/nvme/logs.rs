@@ -5,14 +5,14 @@ use nvme::command::{admin, nvm};
 use nvme::fabrics::{DiscoveryEntry, discovery_log};
 use nvme::fdp;
 use nvme::identify::namespace_list_of;
-use nvme::log::effect::{DATA, EXCLUSIVE, NAMESPACE as CAPABILITIES, SUPPORTED};
+use nvme::log::effect::{DATA, EXCLUSIVE, NAMESPACE as CAPABILITIES, NAMESPACES, SUPPORTED};
 use nvme::log::{self, SmartLog, page};
 use nvme::zns::{self, opcode};
 use sim::PAGE_BYTES;
 
 use super::controller::Controller;
 use super::features::temperature_threshold;
-use super::subsystem::{HOUR_NS, NAMESPACE, Subsystem};
+use super::subsystem::{HOUR_NS, Subsystem};
 use super::{placement, zones};
 use crate::shared::locked;
 
@@ -48,8 +48,8 @@ pub fn read(subsystem: &Subsystem, controller: &Controller, page: u8) -> Option<
         page::SMART => smart(subsystem, controller).encode().to_vec(),
         page::FIRMWARE => log::firmware(&subsystem.names.firmware).to_vec(),
         page::CHANGED_NAMESPACES => {
-            let has_changed = std::mem::take(&mut controller.state().namespace_changed);
-            namespace_list_of(if has_changed { &[NAMESPACE] } else { &[] })
+            let changed = std::mem::take(&mut controller.state().namespaces_changed);
+            namespace_list_of(&changed.into_iter().collect::<Vec<_>>())
         }
         page::CHANGED_ZONES => {
             let size_pages = subsystem.zones()?.size_pages;
@@ -150,6 +150,11 @@ fn effects(subsystem: &Subsystem) -> Vec<u8> {
         .chain(handles)
         .collect();
     let directives = subsystem.placement().map(|_| (admin::DIRECTIVE_RECEIVE, SUPPORTED));
-    let plain = admin.iter().map(|&opcode| (opcode, SUPPORTED)).chain(directives);
+    let dividing = [
+        (admin::NAMESPACE_MANAGEMENT, SUPPORTED | DATA | NAMESPACES | EXCLUSIVE),
+        (admin::NAMESPACE_ATTACHMENT, SUPPORTED | NAMESPACES | EXCLUSIVE),
+    ];
+    let dividing = dividing.into_iter().filter(|_| subsystem.can_be_divided());
+    let plain = admin.iter().map(|&opcode| (opcode, SUPPORTED)).chain(directives).chain(dividing);
     log::effects(&plain.chain(erasing).collect::<Vec<_>>(), &io)
 }

@@ -15,8 +15,9 @@ use nvme::self_test::{Failure, code, outcome};
 use nvme::status::CommandStatus;
 
 use super::channel::{CommandReply, CommandResult};
+use super::controller::Controller;
 use super::self_tests::Scope;
-use super::subsystem::{NAMESPACE, Subsystem};
+use super::subsystem::Subsystem;
 use crate::clock::Pace;
 use crate::request::{Action, Answer, Fault, Request};
 use crate::shared::locked;
@@ -27,24 +28,26 @@ const SHORT_SHARE: u64 = 100;
 /// Begins a test, or ends the one that is going on.
 pub(super) fn command(
     subsystem: &Arc<Subsystem>,
-    controller_id: u16,
+    controller: &Controller,
     command: &Command,
 ) -> CommandResult {
     let namespace_id = command.namespace_id;
-    if ![0, NAMESPACE, ALL_NAMESPACES].contains(&namespace_id) {
-        return Err(CommandStatus::INVALID_NAMESPACE);
-    }
+    let bytes = match namespace_id {
+        // The controller alone needs no time.
+        0 => 0..0,
+        ALL_NAMESPACES => 0..subsystem.capacity_bytes(),
+        id => subsystem.namespace_of(id, controller).ok_or(CommandStatus::INVALID_NAMESPACE)?,
+    };
     if subsystem.sanitize_log().state == SanitizeState::InProgress {
         return Err(CommandStatus::SANITIZING);
     }
     match command.dwords[0] as u8 & 0xf {
         code::ABORT => subsystem.abort_self_test(outcome::ABORTED, Scope::All),
         code @ (code::SHORT | code::EXTENDED) => {
-            // The controller alone needs no time.
-            let parts = if namespace_id == 0 { Vec::new() } else { subsystem.parts() };
+            let parts = if bytes.is_empty() { Vec::new() } else { subsystem.parts(bytes) };
             let parts = parts.into_iter().map(|part| shortened(&part, code)).collect();
             let number =
-                locked(&subsystem.self_tests).begin(code, controller_id, namespace_id, parts)?;
+                locked(&subsystem.self_tests).begin(code, controller.id, namespace_id, parts)?;
             go_on(subsystem, number);
         }
         _ => return Err(CommandStatus::INVALID_FIELD),
@@ -103,7 +106,10 @@ fn note(subsystem: &Subsystem, number: u64, part: &Range<u64>, result: &Result<A
     }
     let hours = subsystem.power_on_hours();
     let bad = subsystem.shared.with(|disk| disk.faults.first_bad(disk.shape(), part));
-    let block = bad.map(|offset| offset / u64::from(subsystem.block_bytes()));
+    let block = bad.map(|offset| {
+        let start = subsystem.namespaces().start_of(offset).unwrap_or_default();
+        (offset - start) / u64::from(subsystem.block_bytes())
+    });
     let mut tests = locked(&subsystem.self_tests);
     let Some(test) = tests.running(number) else { return };
     let segment = (test.parts_done * 100 / test.parts.len() + 1) as u8;

@@ -1,9 +1,9 @@
-//! The drive that hosts see: its names, its namespace, its controllers.
+//! The drive that hosts see: its names, its namespaces, its controllers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use base::Fnv;
 use nvme::fabrics::{ANY_CONTROLLER, ConnectData, DISCOVERY_NQN, NQN_BYTES_MAX};
@@ -19,13 +19,14 @@ use sim::mechanism::zones::ZonesPlan;
 
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
+use super::namespaces::{NAMESPACES_MAX, Namespace, Namespaces};
 use super::placement_events::PlacementEvents;
 use super::self_tests::{Scope, SelfTests};
 use crate::disk::Disk;
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
 
-/// Number of the only namespace.
+/// Number of the first namespace, and of the only one of a drive that cannot be divided.
 pub const NAMESPACE: u32 = 1;
 /// Version 2.0 of the specification.
 pub const VERSION: (u16, u8, u8) = (2, 0, 0);
@@ -49,7 +50,7 @@ const CONTROLLERS_MAX: usize = 64;
 pub const NVM_COMMAND_SET: u8 = 0;
 /// An hour of the drive's clock.
 pub(super) const HOUR_NS: u64 = 3600 * base::Nanos::SECOND.0;
-/// Sizes of a logical block that the namespace may have.
+/// Sizes of a logical block that namespaces may have.
 pub const BLOCK_BYTES: [u32; 2] = [512, 4096];
 
 /// The names of a subsystem.
@@ -63,7 +64,7 @@ pub struct Names {
     pub serial: String,
     /// Firmware revision.
     pub firmware: String,
-    /// Globally unique number of the namespace.
+    /// Globally unique number of the first namespace.
     pub guid: u128,
 }
 
@@ -106,10 +107,10 @@ impl Names {
     }
 }
 
-/// A subsystem with one namespace.
+/// A subsystem.
 #[derive(Debug)]
 pub struct Subsystem {
-    /// The disk behind the namespace.
+    /// The disk behind the namespaces.
     pub shared: Arc<SharedDisk>,
     shape: Shape,
     zones: Option<ZonesPlan>,
@@ -124,6 +125,7 @@ pub struct Subsystem {
     /// Errors of commands.
     pub errors: Arc<Mutex<ErrorLog>>,
     controllers: Mutex<BTreeMap<u16, Arc<Controller>>>,
+    namespaces: RwLock<Namespaces>,
     block_bytes: AtomicU32,
     sanitize: Mutex<SanitizeLog>,
     /// Self-tests.
@@ -147,6 +149,7 @@ impl Subsystem {
         let (errors, controllers) = Default::default();
         let sanitize = Mutex::new(SanitizeLog::NEVER);
         let block_bytes = AtomicU32::new(shape.block_bytes as u32);
+        let whole = Namespaces::whole(shape.capacity_bytes, shape.page_bytes, names.guid);
         Self {
             shared,
             shape,
@@ -158,6 +161,7 @@ impl Subsystem {
             hosts,
             errors,
             controllers,
+            namespaces: RwLock::new(whole),
             block_bytes,
             sanitize,
             self_tests: Mutex::default(),
@@ -170,29 +174,78 @@ impl Subsystem {
         self.block_bytes.load(Ordering::Relaxed)
     }
 
-    /// Gives the namespace logical blocks of another size, and tells the hosts of all controllers but this one.
+    /// Gives the namespaces logical blocks of another size, and tells the hosts of all controllers but this one.
     pub fn set_block_bytes(&self, block_bytes: u32, but: u16) {
         self.block_bytes.store(block_bytes, Ordering::Relaxed);
-        let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
-        for controller in controllers.iter().filter(|controller| controller.id != but) {
-            controller.state().namespace_changed = true;
-            controller.tell(Event::NAMESPACE_CHANGED);
+        for id in self.namespaces().ids(None) {
+            let has = |controller: &Controller| self.namespace_of(id, controller).is_some();
+            self.tell_of_namespace(id, but, has);
         }
     }
 
-    /// Its zones, as far as they can be written, or a drive without zones in at most a hundred parts of whole pages.
-    pub(super) fn parts(&self) -> Vec<Range<u64>> {
-        let Shape { capacity_bytes, page_bytes, .. } = self.shape;
+    /// Tells the hosts of these controllers but this one that a namespace has changed, come or gone.
+    pub(super) fn tell_of_namespace(
+        &self,
+        id: u32,
+        but: u16,
+        is_concerned: impl Fn(&Controller) -> bool,
+    ) {
+        for controller in self.controllers() {
+            if controller.id != but && is_concerned(&controller) {
+                controller.state().namespaces_changed.insert(id);
+                controller.tell(Event::NAMESPACE_CHANGED);
+            }
+        }
+    }
+
+    /// Its controllers.
+    pub(super) fn controllers(&self) -> Vec<Arc<Controller>> {
+        locked(&self.controllers).values().cloned().collect()
+    }
+
+    /// Its namespaces.
+    pub(super) fn namespaces(&self) -> RwLockReadGuard<'_, Namespaces> {
+        self.namespaces.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its namespaces, to be changed.
+    pub(super) fn namespaces_mut(&self) -> RwLockWriteGuard<'_, Namespaces> {
+        self.namespaces.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of the drive that are this namespace, or `None` if the controller does not have it.
+    pub(super) fn namespace_of(&self, id: u32, controller: &Controller) -> Option<Range<u64>> {
+        let namespaces = self.namespaces();
+        let namespace = namespaces.get(id).filter(|it| it.is_attached(&controller.host))?;
+        Some(namespace.bytes.clone())
+    }
+
+    /// Whether hosts may divide it: a zone or a placement handle would have to belong to a namespace.
+    pub(super) fn can_be_divided(&self) -> bool {
+        self.shape.deallocates && self.zones.is_none() && self.placement.is_none()
+    }
+
+    /// The largest number of a namespace.
+    pub(super) fn namespaces_max(&self) -> u32 {
+        if self.can_be_divided() { NAMESPACES_MAX } else { NAMESPACE }
+    }
+
+    /// Its zones, as far as they can be written, or this part of a drive without zones in at most a hundred parts of
+    /// whole pages.
+    pub(super) fn parts(&self, bytes: Range<u64>) -> Vec<Range<u64>> {
+        let page_bytes = self.shape.page_bytes;
         if let Some(ZonesPlan { zones, size_pages, capacity_pages, .. }) = self.zones {
             let first = |zone: u32| u64::from(zone) * size_pages * page_bytes;
             return (0..zones)
                 .map(|zone| first(zone)..first(zone) + capacity_pages * page_bytes)
                 .collect();
         }
-        let part_bytes = capacity_bytes.div_ceil(PARTS_MAX).next_multiple_of(page_bytes);
-        (0..capacity_bytes)
-            .step_by(part_bytes as usize)
-            .map(|start| start..(start + part_bytes).min(capacity_bytes))
+        let length_bytes = bytes.end - bytes.start;
+        let part_bytes = length_bytes.div_ceil(PARTS_MAX).next_multiple_of(page_bytes);
+        let end = bytes.end;
+        bytes
+            .step_by(part_bytes.max(page_bytes) as usize)
+            .map(|start| start..(start + part_bytes).min(end))
             .collect()
     }
 
@@ -234,8 +287,7 @@ impl Subsystem {
         if changed.is_empty() {
             return;
         }
-        let controllers: Vec<_> = locked(&self.controllers).values().cloned().collect();
-        for controller in controllers {
+        for controller in self.controllers() {
             controller.state().zones_changed.extend(&changed);
             controller.tell(Event::zone_changed(NAMESPACE));
         }
@@ -266,22 +318,22 @@ impl Subsystem {
         self.shape.deallocates || self.zones.is_some()
     }
 
-    /// Bytes of the namespace.
+    /// Bytes of the drive.
     pub fn capacity_bytes(&self) -> u64 {
         self.shape.capacity_bytes
     }
 
-    /// The zones of the namespace, or `None` if it has none.
+    /// Its zones, or `None` if it has none.
     pub fn zones(&self) -> Option<&ZonesPlan> {
         self.zones.as_ref()
     }
 
-    /// The placement handles of the namespace, or `None` if it has none.
+    /// Its placement handles, or `None` if it has none.
     pub fn placement(&self) -> Option<Placement> {
         self.placement
     }
 
-    /// Number of its command set.
+    /// Number of the command set of its namespaces.
     pub fn command_set(&self) -> u8 {
         if self.zones.is_some() { zns::COMMAND_SET } else { NVM_COMMAND_SET }
     }
@@ -304,18 +356,22 @@ impl Subsystem {
         }
     }
 
-    /// Its namespace.
-    pub fn namespace(&self) -> IdentifyNamespace {
+    /// One of its namespaces.
+    pub fn namespace(&self, namespace: &Namespace) -> IdentifyNamespace {
         let (shape, used_pages) = (&self.shape, self.shared.with(|disk| disk.contents().pages()));
+        let Namespace { bytes, guid, .. } = namespace;
+        // The contents are counted for the drive alone.
+        let is_whole = *bytes == (0..shape.capacity_bytes);
         let block_bytes = u64::from(self.block_bytes());
         let lba_format = BLOCK_BYTES.iter().position(|&bytes| u64::from(bytes) == block_bytes);
-        let blocks = shape.capacity_bytes / block_bytes;
+        let blocks = (bytes.end - bytes.start) / block_bytes;
+        let used_bytes = if is_whole { used_pages * shape.page_bytes } else { u64::MAX };
         IdentifyNamespace {
             size_blocks: blocks,
             capacity_blocks: self
                 .zones
                 .map_or(blocks, |zones| u64::from(zones.zones) * zones.capacity_pages),
-            used_blocks: (used_pages * shape.page_bytes / block_bytes).min(blocks),
+            used_blocks: (used_bytes / block_bytes).min(blocks),
             format: NamespaceFormat {
                 lba_format: lba_format.unwrap_or(0) as u8,
                 ..Default::default()
@@ -323,12 +379,12 @@ impl Subsystem {
             lba_formats: BLOCK_BYTES
                 .map(|bytes| LbaFormat { block_bytes: Some(bytes), metadata_bytes: 0 })
                 .to_vec(),
-            thin: self.zones.is_none(),
+            thin: is_whole && self.zones.is_none(),
             deallocates_to_zeros: shape.deallocates,
             unit_blocks: (shape.page_bytes / block_bytes).max(1) as u16,
             copy: self.copy_limits(),
             endurance_group: self.placement.map_or(0, |_| fdp::ENDURANCE_GROUP),
-            guid: self.names.guid,
+            guid: *guid,
         }
     }
 

@@ -7,6 +7,7 @@ mod hostile;
 mod nvme;
 mod nvme_host;
 mod nvme_hostile;
+mod nvme_namespaces;
 mod nvme_placement;
 mod nvme_self_test;
 mod nvme_zones;

@@ -42,11 +42,13 @@ fn copy(start: u64, sources: &[(u64, u32)], flags: u32) -> (Command, Vec<u8>) {
     (command(nvm::COPY, 1, dwords, 0), sources.iter().flat_map(of).collect())
 }
 
-/// Firmware, namespace management and attachment.
+/// Firmware, and namespace management and attachment of a drive that does not deallocate.
 #[test]
 fn absent_commands_are_refused_and_not_announced() {
-    const ADMIN: [u8; 4] = [0x10, 0x11, 0x0d, 0x15];
-    with_drive(|place, _| {
+    const ADMIN: [u8; 4] = [0x10, 0x11, admin::NAMESPACE_MANAGEMENT, admin::NAMESPACE_ATTACHMENT];
+    let config = config(&[("interface.deallocate", "ignored")]);
+    let shared = Arc::new(SharedDisk::new(disk(config), Pace::Fast));
+    serve_nvme(&shared, &[], 8, |place| {
         let mut host = Host::connect(place, digests(false));
         let effects = host.log(page::EFFECTS, 4096).expect("a log");
         for opcode in ADMIN {
@@ -71,7 +73,7 @@ fn a_host_finds_a_controller_and_a_namespace() {
             (controller.controller_id, &controller.subsystem),
             (host.controller_id, &place.nqn)
         );
-        assert_eq!((controller.version, controller.namespaces), ((2, 0, 0), 1));
+        assert_eq!((controller.version, controller.namespaces), ((2, 0, 0), 16));
         assert!(controller.format && controller.sanitize_block && controller.volatile_write_cache);
         let namespace =
             IdentifyNamespace::decode(&host.identify(structure::NAMESPACE, 1).expect("an answer"));
@@ -90,7 +92,7 @@ fn a_host_finds_a_controller_and_a_namespace() {
             structure::INDEPENDENT_NAMESPACE,
         ] {
             assert!(host.identify(structure, 1).is_ok(), "{structure:#x}");
-            assert_eq!(host.identify(structure, 2), Err(CommandStatus::INVALID_NAMESPACE));
+            assert_eq!(host.identify(structure, 17), Err(CommandStatus::INVALID_NAMESPACE));
         }
         for structure in [structure::CONTROLLER_OF_COMMAND_SET, structure::COMMAND_SETS] {
             assert!(host.identify(structure, 0).is_ok(), "{structure:#x}");

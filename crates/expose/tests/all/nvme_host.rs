@@ -68,6 +68,8 @@ pub(crate) struct Queue {
     unit_bytes: usize,
     /// Head of the queue in the last completion.
     pub(crate) head: u16,
+    /// Name of its host.
+    host: &'static str,
 }
 
 impl Queue {
@@ -89,6 +91,7 @@ impl Queue {
             incoming: BTreeMap::new(),
             unit_bytes: 0,
             head: 0,
+            host: HOST,
         };
         let parameters = ConnectionParameters { format: 0, alignment: 3, digests, limit: 0 };
         let mut bytes = Vec::new();
@@ -236,7 +239,7 @@ impl Queue {
             host_id: [7; 16],
             controller_id,
             subsystem: nqn.to_owned(),
-            host: HOST.to_owned(),
+            host: self.host.to_owned(),
         };
         let command = command(FABRICS, kind::CONNECT.into(), connect.dwords(), 0);
         Ok(self.execute(command, &data.encode())?.0 as u16)
@@ -270,7 +273,13 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn connect(place: &Place, digests: Digests) -> Self {
+        Self::connect_as(HOST, place, digests)
+    }
+
+    /// The host of this name.
+    pub(crate) fn connect_as(host: &'static str, place: &Place, digests: Digests) -> Self {
         let mut admin = Queue::open(&place.path, digests);
+        admin.host = host;
         let controller_id = admin.connect(&place.nqn, 0, ANY_CONTROLLER, 0).expect("a controller");
         let mut host = Self { place: place.clone(), digests, admin, controller_id };
         host.enable(true);
@@ -291,6 +300,7 @@ impl Host {
 
     pub(crate) fn queue(&self, queue_id: u16) -> Queue {
         let mut queue = Queue::open(&self.place.path, self.digests);
+        queue.host = self.admin.host;
         queue.connect(&self.place.nqn, queue_id, self.controller_id, 0).expect("a queue");
         queue
     }

@@ -1,0 +1,163 @@
+//! The namespaces of a drive: ranges of its logical pages, each with the hosts that have it.
+//!
+//! Phenomenon: a drive is divided between hosts that know nothing of each other and share its flash. Source: NVM Express
+//! Base Specification 2.0, Namespace Management and Namespace Attachment. Simplifications: a namespace is one range of
+//! neighbouring pages, the first free one that is long enough; all have blocks of one size, and a format empties all of
+//! them; a host keeps what it has attached when it connects again under its name, and all of its controllers have the
+//! same; the division is that of the server, and no saved state has it. Test: `tests/all/nvme_namespaces.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use nvme::status::CommandStatus;
+
+use super::subsystem::NAMESPACE;
+
+/// Most namespaces at a time.
+pub(super) const NAMESPACES_MAX: u32 = 16;
+/// Most hosts that a namespace tells from others.
+const HOSTS_MAX: usize = 256;
+
+/// A part of the drive that hosts see as a drive.
+#[derive(Clone, Debug)]
+pub struct Namespace {
+    /// Its bytes of the drive.
+    pub bytes: Range<u64>,
+    /// Globally unique number.
+    pub guid: u128,
+    /// Whether hosts have it that are not named.
+    of_all: bool,
+    /// The hosts for which the opposite holds.
+    exceptions: BTreeSet<String>,
+}
+
+impl Namespace {
+    /// Whether a host has it.
+    pub fn is_attached(&self, host: &str) -> bool {
+        self.of_all != self.exceptions.contains(host)
+    }
+
+    /// Gives it to a host, or takes it away.
+    ///
+    /// # Errors
+    /// A status: it is so already, or it has as many exceptions as may be.
+    fn attach(&mut self, host: &str, is_attached: bool) -> Result<(), CommandStatus> {
+        if self.is_attached(host) == is_attached {
+            let status = if is_attached {
+                CommandStatus::ALREADY_ATTACHED
+            } else {
+                CommandStatus::NOT_ATTACHED
+            };
+            return Err(status);
+        }
+        if !self.exceptions.remove(host) {
+            if self.exceptions.len() == HOSTS_MAX {
+                return Err(CommandStatus::CONTROLLER_LIST);
+            }
+            self.exceptions.insert(host.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// All namespaces of a drive, by their numbers.
+#[derive(Debug)]
+pub struct Namespaces {
+    capacity_bytes: u64,
+    page_bytes: u64,
+    /// Number of the next one, among all that there ever were.
+    next_guid: u128,
+    all: BTreeMap<u32, Namespace>,
+}
+
+impl Namespaces {
+    /// One namespace, which is the whole drive and belongs to all hosts.
+    pub(super) fn whole(capacity_bytes: u64, page_bytes: u64, guid: u128) -> Self {
+        let (bytes, exceptions) = (0..capacity_bytes, BTreeSet::new());
+        let first = Namespace { bytes, guid, of_all: true, exceptions };
+        let all = BTreeMap::from([(NAMESPACE, first)]);
+        Self { capacity_bytes, page_bytes, next_guid: guid.wrapping_add(1), all }
+    }
+
+    /// The namespace of this number, or `None` if there is none.
+    pub(super) fn get(&self, id: u32) -> Option<&Namespace> {
+        self.all.get(&id)
+    }
+
+    /// The numbers of all, or of those that a host has, in order.
+    pub(super) fn ids(&self, host: Option<&str>) -> Vec<u32> {
+        let has = |namespace: &Namespace| host.is_none_or(|host| namespace.is_attached(host));
+        self.all.iter().filter(|(_, namespace)| has(namespace)).map(|(&id, _)| id).collect()
+    }
+
+    /// The first byte of the one that has this byte of the drive, or `None` if none has it.
+    pub(super) fn start_of(&self, byte: u64) -> Option<u64> {
+        let all = self.all.values();
+        all.map(|found| &found.bytes).find(|bytes| bytes.contains(&byte)).map(|bytes| bytes.start)
+    }
+
+    /// Bytes that no namespace has.
+    pub(super) fn free_bytes(&self) -> u64 {
+        self.free().iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// Ranges of whole pages that no namespace has, in order.
+    fn free(&self) -> Vec<Range<u64>> {
+        let mut taken: Vec<_> = self.all.values().map(|namespace| &namespace.bytes).collect();
+        taken.sort_by_key(|bytes| bytes.start);
+        let (mut free, mut start) = (Vec::new(), 0);
+        for bytes in taken {
+            free.push(start..bytes.start);
+            start = bytes.end.next_multiple_of(self.page_bytes);
+        }
+        free.push(start..self.capacity_bytes.max(start));
+        free
+    }
+
+    /// Makes a namespace that no host has yet; returns its number.
+    ///
+    /// # Errors
+    /// A status: there is no range, or no number.
+    pub(super) fn create(&mut self, bytes: u64) -> Result<u32, CommandStatus> {
+        if bytes == 0 {
+            return Err(CommandStatus::INVALID_FIELD);
+        }
+        let id = (1..=NAMESPACES_MAX).find(|id| !self.all.contains_key(id));
+        let id = id.ok_or(CommandStatus::NAMESPACE_IDS)?;
+        let free = self.free().into_iter().find(|range| range.end - range.start >= bytes);
+        let start = free.ok_or(CommandStatus::NAMESPACE_CAPACITY)?.start;
+        let guid = self.next_guid;
+        self.next_guid = guid.wrapping_add(1);
+        let exceptions = BTreeSet::new();
+        let namespace = Namespace { bytes: start..start + bytes, guid, of_all: false, exceptions };
+        self.all.insert(id, namespace);
+        Ok(id)
+    }
+
+    /// Takes a namespace away; returns it, or `None` if there is none.
+    pub(super) fn delete(&mut self, id: u32) -> Option<Namespace> {
+        self.all.remove(&id)
+    }
+
+    /// Takes all namespaces away; returns them by their numbers.
+    pub(super) fn delete_all(&mut self) -> BTreeMap<u32, Namespace> {
+        std::mem::take(&mut self.all)
+    }
+
+    /// Attaches a namespace to these hosts, or detaches it from them: all or none.
+    ///
+    /// # Errors
+    /// A status: there is no such namespace, or it is so already for one of the hosts.
+    pub(super) fn attach(
+        &mut self,
+        id: u32,
+        hosts: &BTreeSet<&str>,
+        is_attached: bool,
+    ) -> Result<(), CommandStatus> {
+        let namespace = self.all.get_mut(&id).ok_or(CommandStatus::INVALID_NAMESPACE)?;
+        let mut changed = namespace.clone();
+        hosts.iter().try_for_each(|host| changed.attach(host, is_attached))?;
+        *namespace = changed;
+        Ok(())
+    }
+}
