@@ -68,8 +68,8 @@ const WITH_PAGE: Option<&str> = Some("web-build");
 const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
 
 /// Modules of xtask/tests/integration with a step of their own; the step `integration` runs all others.
-const DEVICES: &[&str] =
-    &["devices::", "full_disk::", "hostile::", "parallel::", "recording::", "stall::", "trim::"];
+const DEVICES: &[&str] = &["devices::", "full_disk::", "hostile::", "recording::", "trim::"];
+const TIMED: &[&str] = &["parallel::", "stall::"];
 const AGREEMENT: &[&str] = &["agreement::", "import::"];
 const ACCEPTANCE: &[&str] = &["acceptance::"];
 const EXPOSED: &[&str] = &["exposed::"];
@@ -264,7 +264,7 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Cargo,
         after: &["program"],
         run: |workspace, log| {
-            let others = [DEVICES, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
+            let others = [DEVICES, TIMED, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
             let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
             integration(workspace, log, &skipped)
         },
@@ -318,6 +318,15 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "devices",
         what: "does it refuse devices in use, and survive a full disk? (loop devices, tmpfs)",
+        lane: Lane::Cargo,
+        after: &["program"],
+        needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
+        run: |workspace, log| integration(workspace, log, DEVICES),
+        ..STEP
+    },
+    Step {
+        name: "timed",
+        what: "do targets run side by side, and do stalled commands end in time? (loop devices)",
         lane: Lane::Alone,
         after: &["program"],
         needs: &[
@@ -326,7 +335,7 @@ pub(crate) const STEPS: &[Step] = &[
             Need::Program("mkfs.ext4"),
             Need::Program("taskset"),
         ],
-        run: |workspace, log| integration(workspace, log, DEVICES),
+        run: |workspace, log| integration(workspace, log, TIMED),
         ..STEP
     },
     Step {
@@ -425,7 +434,7 @@ fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> 
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "integration"]);
     let ssdlab = workspace.ssdlab();
-    if filters == DEVICES && !setup::is_root() {
+    if [DEVICES, TIMED].contains(&filters) && !setup::is_root() {
         test.arg("--config").arg(sudo_runner(&ssdlab.to_string_lossy()));
     }
     test.args(["--", "--test-threads=1"]).args(filters).env("SSDLAB_BIN", ssdlab);

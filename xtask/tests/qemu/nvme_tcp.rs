@@ -153,7 +153,11 @@ fn nvme_cli_divides_the_drive_into_namespaces() {
     let free = number(&document("tcp-parted-id")["unvmcap"]);
     assert_eq!(free, CAPACITY_BYTES - (24 << 20));
     assert_eq!(listed("tcp-gone"), [1]);
-    assert_eq!(number(&document("tcp-gone-status")["data_bytes"]), 8 << 20, "with it went its data");
+    assert_eq!(
+        number(&document("tcp-gone-status")["data_bytes"]),
+        8 << 20,
+        "with it went its data"
+    );
 }
 
 #[test]

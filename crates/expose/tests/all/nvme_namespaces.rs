@@ -28,7 +28,8 @@ const OTHER: &str = "nqn.2014-08.org.nvmexpress:uuid:other";
 const DEALLOCATES: u32 = 1 << 2;
 
 /// What makes a drive one with placement handles.
-const HANDLES: [(&str, &str); 2] = [("interface.kind", "nvme"), ("interface.placement_handles", "4")];
+const HANDLES: [(&str, &str); 2] =
+    [("interface.kind", "nvme"), ("interface.placement_handles", "4")];
 
 fn with_drive(changes: &[(&str, &str)], work: impl FnOnce(&Place, &SharedDisk)) {
     let changes = [&[("interface.logical_block_bytes", "512")], changes].concat();
@@ -250,7 +251,11 @@ fn wrong_fields_of_a_division_have_their_status() {
         assert_eq!(host.admin.execute(zoned, &wish(8).encode()), Err(CommandStatus::COMMAND_SET));
         let unknown = command(admin::NAMESPACE_MANAGEMENT, 0, [2, 0, 0, 0, 0, 0], 0);
         assert_eq!(host.admin.execute(unknown, &[]), Err(CommandStatus::INVALID_FIELD));
-        assert_eq!(list(&mut host, structure::ALLOCATED_NAMESPACES), [0; 0], "nothing has come of it");
+        assert_eq!(
+            list(&mut host, structure::ALLOCATED_NAMESPACES),
+            [0; 0],
+            "nothing has come of it"
+        );
 
         for id in 1..=NAMESPACES_MAX {
             assert_eq!(create(&mut host, &wish(8)), Ok(id));
