@@ -15,8 +15,9 @@ use super::channel::{Channel, CommandReply, CommandResult, End};
 use super::controller::{Controller, EVENT_REQUESTS_MAX, Event};
 use super::errors::ERRORS_MAX;
 use super::logs::{self, WARNING_READ_ONLY, WARNING_TEMPERATURE};
+use super::namespaces::NAMESPACE;
 use super::subsystem::{
-    CAPSULE_DATA_BYTES, NAMESPACE, NVM_COMMAND_SET, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
+    CAPSULE_DATA_BYTES, NVM_COMMAND_SET, QUEUE_ENTRIES, Subsystem, TRANSFER_BYTES_MAX,
     TRANSFER_PAGES_LOG2, VERSION,
 };
 use super::{division, erasure, features, placement, self_test, zones};

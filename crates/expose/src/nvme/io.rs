@@ -14,7 +14,8 @@ use nvme::zns::opcode;
 
 use super::channel::{Channel, CommandReply, CommandResult};
 use super::controller::Controller;
-use super::subsystem::{NAMESPACE, Subsystem, TRANSFER_BYTES_MAX};
+use super::namespaces::NAMESPACE;
+use super::subsystem::{Subsystem, TRANSFER_BYTES_MAX};
 use super::{features, placement, zones};
 use crate::request::{Action, Answer, Fault, Request};
 use crate::shared::{Reply, locked};

@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use nvme::status::CommandStatus;
 
-use super::subsystem::NAMESPACE;
-
+/// Number of the first namespace, and of the only one of a drive that cannot be divided.
+pub const NAMESPACE: u32 = 1;
 /// Most namespaces at a time.
 pub(super) const NAMESPACES_MAX: u32 = 16;
 /// Most hosts that a namespace tells from others.

@@ -11,7 +11,8 @@ use sim::PAGE_BYTES;
 use sim::ftl::placement::{Isolation, Placement};
 
 use super::channel::{CommandReply, CommandResult};
-use super::subsystem::{NAMESPACE, Subsystem};
+use super::namespaces::NAMESPACE;
+use super::subsystem::Subsystem;
 use crate::disk::Disk;
 use crate::shared::locked;
 

@@ -19,15 +19,13 @@ use sim::mechanism::zones::ZonesPlan;
 
 use super::controller::{Controller, Event};
 use super::errors::ErrorLog;
-use super::namespaces::{NAMESPACES_MAX, Namespace, Namespaces};
+use super::namespaces::{NAMESPACE, NAMESPACES_MAX, Namespace, Namespaces};
 use super::placement_events::PlacementEvents;
 use super::self_tests::{Scope, SelfTests};
 use crate::disk::Disk;
 use crate::plan::Shape;
 use crate::shared::{SharedDisk, locked};
 
-/// Number of the first namespace, and of the only one of a drive that cannot be divided.
-pub const NAMESPACE: u32 = 1;
 /// Version 2.0 of the specification.
 pub const VERSION: (u16, u8, u8) = (2, 0, 0);
 /// Entries of the longest queue, counted from 0.

@@ -27,7 +27,7 @@ const OTHER: &str = "nqn.2014-08.org.nvmexpress:uuid:other";
 /// Deallocate, of Dataset Management.
 const DEALLOCATES: u32 = 1 << 2;
 
-/// What makes a drive one with placement handles.
+/// The keys of a drive with placement handles.
 const HANDLES: [(&str, &str); 2] =
     [("interface.kind", "nvme"), ("interface.placement_handles", "4")];
 
@@ -39,7 +39,7 @@ fn with_drive(changes: &[(&str, &str)], work: impl FnOnce(&Place, &SharedDisk)) 
     disk.drive().check().expect("the drive is sound");
 }
 
-/// What a host sends to create a namespace of so many blocks.
+/// A namespace of so many blocks, as a host asks for it.
 fn wish(blocks: u64) -> IdentifyNamespace {
     IdentifyNamespace { size_blocks: blocks, capacity_blocks: blocks, ..Default::default() }
 }
@@ -312,7 +312,7 @@ fn random_divisions_give_the_contents_of_the_oracle() {
 }
 
 /// A namespace of the oracle: its blocks, and the values of written groups of eight.
-type Known = (u64, BTreeMap<u64, u8>);
+type Content = (u64, BTreeMap<u64, u8>);
 
 fn sequence(seed: u64, place: &Place, shared: &SharedDisk) {
     let mut rng = Rng::split(seed, "namespaces");
@@ -321,7 +321,7 @@ fn sequence(seed: u64, place: &Place, shared: &SharedDisk) {
     let own = host.controller_id;
     let blocks_all = shared.with(|disk| disk.shape().capacity_bytes) / 512;
     delete(&mut host, 1).expect("it is divided anew");
-    let mut known: BTreeMap<u32, Known> = BTreeMap::new();
+    let mut known: BTreeMap<u32, Content> = BTreeMap::new();
     for _ in 0..COMMANDS {
         let chosen = known.keys().nth(rng.below(known.len().max(1) as u64) as usize).copied();
         match (rng.below(10), chosen) {

@@ -19,7 +19,7 @@ use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::streams::Addresses;
 
 /// Start of the argument that describes a CSV file.
-pub(in crate::trace::format) const PREFIX: &str = "csv:";
+pub(crate) const PREFIX: &str = "csv:";
 
 /// The place of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
