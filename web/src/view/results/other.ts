@@ -2,6 +2,7 @@
 
 import type { App } from "../../app";
 import { isImported, type Run, runsBeside } from "../../data/load";
+import { shortNames } from "../../data/products";
 import { curvesOf, feltOf, hasPowerBars, heading, heatMapsOf, inOrder, question } from "../../data/tests";
 import { aside, h, lateFold } from "../../dom";
 import { testBars, testTiles } from "../bars/chapter";
@@ -12,7 +13,7 @@ import { conditions } from "../text/conditions";
 import { figuresTable, goToFigure } from "../text/figures";
 import { findingCard } from "../text/findings";
 import { wordsOf } from "../text/words";
-import { COLORS, convergence, curveGraphs } from "./curves";
+import { COLORS, convergence, curveGraphs, type Many } from "./curves";
 import { feltBlock } from "./felt";
 import { heatMaps } from "./heatmap";
 import { passOverlay } from "./overlay";
@@ -94,7 +95,7 @@ function details(test: string, own: readonly Run[], overlay: HTMLElement | null)
 }
 
 /** Plots side by side; more of them are in a fold. */
-const PLOTS_MAX = 4;
+const PLOTS_MAX = 2;
 
 function curvesGrid(curves: readonly HTMLElement[]): HTMLElement[] {
   if (curves.length < 2) return [...curves];
@@ -110,26 +111,39 @@ function isNarrow(bars: HTMLElement | null): boolean {
   return bars !== null && bars.querySelectorAll(".bars").length === 1;
 }
 
+/** The drives of runs, by the short names of the page. */
+function ownersOf({ products }: App): Many["ownerOf"] {
+  const { names } = shortNames(products);
+  const productOf = (run: Run) => products.find(({ runs }) => runs.includes(run));
+  return (run, among) => {
+    const product = productOf(run);
+    if (!product || among.length < 2) return undefined;
+    if (among.length <= COLORS && among.some((one) => one !== run && productOf(one) === product))
+      return undefined;
+    return { product: product.key, name: names.get(product.key) ?? product.name, source: product.source };
+  };
+}
+
 function testSection(app: App, test: string): HTMLElement {
   const all = runsBeside(app.library);
   const own = all.filter((run) => run.view.test === test);
   const id = sectionId(test, false);
   const title = heading(test);
   const recolor = (within: ParentNode) => colorProducts(app, within);
-  const keyOf = (run: Run) => app.products.find(({ runs }) => runs.includes(run))?.key ?? "";
+  const many = { ownerOf: ownersOf(app), recolor };
   const tables = own.flatMap(({ view }) => view.tables.map(({ name }) => name));
   // Imported curves of the same table join those of the test.
   const drawnRuns = [...own, ...all.filter((run) => run.view.test !== test && isImported(run))];
-  const curves = curvesOf(test, tables).flatMap((drawn) => curveGraphs(drawn, drawnRuns, { keyOf, recolor }));
+  const curves = curvesOf(test, tables).flatMap((drawn) => curveGraphs(drawn, drawnRuns, many));
   const maps = heatMaps(heatMapsOf(test), own);
-  const overlay = passOverlay(own, { keyOf, recolor });
-  const many = own.length > COLORS;
+  const overlay = passOverlay(own, many);
+  const isMany = own.length > COLORS;
   const bars = testBars(app, test, recolor, curves.length > 0);
-  const half = many && curves.length === 0 && isNarrow(bars);
+  const half = isMany && curves.length === 0 && isNarrow(bars);
   return h(
     "section",
     {
-      class: `other-test${many ? " many" : ""}${half ? " half" : ""}`,
+      class: `other-test${isMany ? " many" : ""}${half ? " half" : ""}`,
       id,
       "data-name": title,
       "aria-labelledby": `${id}-title`,
