@@ -18,7 +18,7 @@ use result::store::{RunDir, StoreError};
 use crate::ui::out::{COLUMNS, Emphasis, data, write_emphasised};
 use crate::ui::table::{self, bytes, count, figure, latency, seconds};
 
-pub use card::print_card;
+pub use card::{last_letters, print_card};
 use footnotes::Footnotes;
 
 /// Imported files that are named one by one.

@@ -78,6 +78,30 @@ fn a_library_is_listed_by_drive() {
     assert!(shown.stdout.starts_with("Generic PCIe 4.0"), "{shown:#?}");
 }
 
+/// The live line of a run stays one line, whatever the width of the terminal.
+#[test]
+fn progress_is_one_line_of_the_terminal() {
+    let lab = Lab::new();
+    let ssdlab = lab.command(&RUN).get_program().to_owned();
+    for columns in [60, 80, 100, 120] {
+        let words = RUN.map(|word| if word == "--quiet" { "--jobs=1" } else { word });
+        let words = words.map(|word| format!("'{word}'")).join(" ");
+        let call = format!("stty cols {columns} rows 24; {} {words}", ssdlab.display());
+        let mut script = std::process::Command::new("script");
+        script.args(["--quiet", "--command", &call, "/dev/null"]).current_dir(lab.path("."));
+        script.env("TERM", "xterm").env_remove("COLUMNS");
+        let output = script.output().expect("script of util-linux");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Each drawing begins with the erasure of the line before it.
+        let lines = text.split(['\r', '\n']).flat_map(|line| line.split("\u{1b}[2K"));
+        let live: Vec<&str> = lines.filter(|line| line.starts_with(['░', '█'])).collect();
+        assert!(live.iter().any(|line| line.contains("IOPS") && line.contains("left")), "{text:?}");
+        for line in live {
+            assert!(line.chars().count() <= columns, "{columns}: {line:?}");
+        }
+    }
+}
+
 /// On a terminal the title is bold, unless `NO_COLOR` is set.
 #[test]
 fn a_terminal_gets_emphasis() {
