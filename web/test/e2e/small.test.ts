@@ -87,6 +87,23 @@ describe("a quick review of five small drives", () => {
     await page.context().close();
   });
 
+  test("speaks of no shades where no cell has one, and cuts no conditions", async () => {
+    const page = await lab.page(made, "", wide);
+    expect(await page.locator(".glance [data-rank]").count()).toBe(0);
+    expect(await page.locator("#glance").innerText()).not.toContain("darker");
+    const conditions = await page
+      .locator(".chart-conditions")
+      .evaluateAll((all) =>
+        all.map((one) => ({ text: one.textContent ?? "", hidden: one.scrollWidth - one.clientWidth })),
+      );
+    expect(conditions.length).toBeGreaterThan(3);
+    for (const { text, hidden } of conditions) {
+      expect(text).not.toContain("…");
+      expect(hidden).toBe(0);
+    }
+    await page.context().close();
+  });
+
   test("leaves out of its charts what all names have in common, and says so", async () => {
     const page = await lab.page(made, "", wide);
     const names = await page.locator("#consistency .bar-name").allTextContents();
@@ -123,6 +140,19 @@ describe("a quick review of five small drives", () => {
         .evaluate((one, name) => getComputedStyle(one)[name], property);
     expect(await inkOf("circle", "fill")).toBe(await inkOf(".passes-line", "stroke"));
     await page.context().close();
+  });
+
+  test("takes no more room at a glance than its few figures need", async () => {
+    const few = { ...made, runs: made.runs.filter(({ test }) => test === "consistency") };
+    for (const [report, isWide] of [
+      [few, false],
+      [made, true],
+    ] as const) {
+      const page = await lab.page(report, "", wide);
+      const table = await page.locator("table.glance").boundingBox();
+      expect((table?.width ?? 0) > 1_000).toBe(isWide);
+      await page.context().close();
+    }
   });
 
   test.each([390, 1_400])(

@@ -316,7 +316,7 @@ fn row(compared: &Figure) -> Vec<String> {
         Outcome::Worse => "WORSE",
         Outcome::Better => "better",
         Outcome::Same => "same",
-        Outcome::Different => "different",
+        Outcome::Different => "differs",
         Outcome::Unknown => "not judged",
     };
     vec![

@@ -29,6 +29,7 @@ fn a_run_is_a_card_and_the_rest_is_asked_for() {
     assert!(text.iter().all(|line| line.chars().count() <= 80), "{card}");
     assert!((8..=24).contains(&lines.len()), "{card}");
     assert!(!card.contains('\u{1b}'), "no colour in a pipe: {card}");
+    assert!(text[2].trim_start().starts_with("30 s, "), "below its curve: {card}");
     let short = dir.rsplit('-').next().expect("the last letters");
     assert!(card.contains(&format!("ssdlab show {short} --all")), "{card}");
     assert_eq!(show(&[short]), card);
@@ -95,7 +96,10 @@ fn progress_is_one_line_of_the_terminal() {
         // Each drawing begins with the erasure of the line before it.
         let lines = text.split(['\r', '\n']).flat_map(|line| line.split("\u{1b}[2K"));
         let live: Vec<&str> = lines.filter(|line| line.starts_with(['░', '█'])).collect();
-        assert!(live.iter().any(|line| line.contains("IOPS") && line.contains("left")), "{text:?}");
+        let is_told = |line: &&&str| line.contains("IOPS") && line.contains(" left");
+        let told = live.iter().find(is_told).unwrap_or_else(|| panic!("no rates in {text:?}"));
+        // Time left is the reader's, and time done the drive's.
+        assert!(columns < 80 || told.contains(" simulated"), "{told}");
         for line in live {
             assert!(line.chars().count() <= columns, "{columns}: {line:?}");
         }
