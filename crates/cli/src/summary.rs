@@ -49,7 +49,7 @@ fn print_title(run: &Run, dir: &Path) {
     if matches!(run.status, RunStatus::Interrupted | RunStatus::Failed) {
         let erase =
             if run.target.is_simulated() { "" } else { ", with the --erase of the first call" };
-        data!("  to finish it: ssdlab run --resume {}{erase}", quoted_path(dir));
+        data!("  to finish it{erase}: ssdlab run --resume {}", quoted_path(dir));
     }
 }
 

@@ -39,8 +39,13 @@ describe("a quick review of five small drives", () => {
     await page.context().close();
   });
 
-  test("is at most 12,000 px tall", async () => {
+  test("is at most 12,000 px tall, and two screens lie between the first question and the second", async () => {
     const page = await lab.page(made, "", wide);
+    const [first, second] = await Promise.all(
+      ["#consistency", "#test-trim"].map((id) => page.locator(id).boundingBox()),
+    );
+    expect((second?.y ?? 1e9) - (first?.y ?? 0)).toBeLessThanOrEqual(2 * 1_000);
+    expect(await page.locator("#consistency .all-figures:visible, #consistency .finding:visible").count()).toBe(0);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(12_000);
     await page.context().close();
   });
