@@ -45,7 +45,9 @@ describe("a quick review of five small drives", () => {
       ["#consistency", "#test-trim"].map((id) => page.locator(id).boundingBox()),
     );
     expect((second?.y ?? 1e9) - (first?.y ?? 0)).toBeLessThanOrEqual(2 * 1_000);
-    expect(await page.locator("#consistency .all-figures:visible, #consistency .finding:visible").count()).toBe(0);
+    expect(
+      await page.locator("#consistency .all-figures:visible, #consistency .finding:visible").count(),
+    ).toBe(0);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(12_000);
     await page.context().close();
   });
@@ -144,6 +146,19 @@ describe("a quick review of five small drives", () => {
         .first()
         .evaluate((one, name) => getComputedStyle(one)[name], property);
     expect(await inkOf("circle", "fill")).toBe(await inkOf(".passes-line", "stroke"));
+    await page.context().close();
+  });
+
+  test("is at most 9,000 px tall for one of them, with short chapters side by side and its facts in a fold", async () => {
+    const [{ target }] = made.runs;
+    const one = { ...made, runs: made.runs.filter((run) => run.target.name === target.name) };
+    const page = await lab.page(one, "", wide);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(9_000);
+    const [left, right] = await page
+      .locator("main > .half")
+      .evaluateAll((all) => all.map((section) => section.getBoundingClientRect()));
+    expect([left.top, left.right < right.left]).toEqual([right.top, true]);
+    expect(await page.locator("#facts table").isVisible()).toBe(false);
     await page.context().close();
   });
 

@@ -14,7 +14,7 @@ import { roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
 import { cellText } from "./tables";
 
-const HEIGHT = 250;
+const HEIGHT = 200;
 /** A level, and one of several small plots, need less. */
 const HEIGHT_LEVEL = 180;
 const TOP = 10;
@@ -348,7 +348,7 @@ function columnPlots(runs: readonly Run[], drawn: Curves, unit: string, many: Ma
     const labels = table.rows.map((row) => row.label);
     const whole = { title, label, unit, rowName: table.row_name, labels, curves, isLog: drawn.log_rows };
     const plot = measuredOnly(whole);
-    // Points of several drives above a single label are no curves.
+    // Points above a single label are no curves.
     return plot.labels.length < 2 ? [] : [curveGraph(drawn.table, plot, many.recolor)];
   });
 }
@@ -373,7 +373,7 @@ function plotsOf(runs: readonly Run[], drawn: Curves, unit: string, many: Many):
     const label = `${table.title}, ${what}: ${group.map(plainRunName).join("; ")}`;
     const rowName = table.row_name;
     const plot = measuredOnly({ title, label, unit, rowName, labels: labels(table), curves, isLog });
-    return plot.labels.length < 2 && group.length > 1 ? [] : [curveGraph(name, plot, many.recolor)];
+    return plot.labels.length < 2 ? [] : [curveGraph(name, plot, many.recolor)];
   });
 }
 

@@ -45,7 +45,7 @@ function verdict({ view }: Run): HTMLElement | null {
   );
 }
 
-/** The pictures of one run, under its name where several drives are on the page. */
+/** The pictures of one run, under its name if it is not the only one. */
 function pictures(run: Run, runs: readonly Run[]): HTMLElement | null {
   const { passes, power } = run.view;
   const drawn = [
@@ -54,7 +54,9 @@ function pictures(run: Run, runs: readonly Run[]): HTMLElement | null {
     power.length > 0 && powerGraph(power, runs.indexOf(run), plainRunName(run)),
     ...convergence(run),
   ].filter((one) => one !== null && one !== false);
-  return drawn.length === 0 ? null : h("article", { class: "measured" }, h("h3", {}, runName(run)), drawn);
+  return drawn.length === 0
+    ? null
+    : h("article", { class: "measured" }, runs.length > 1 && h("h3", {}, runName(run)), drawn);
 }
 
 /** The tables, the sentences and the conditions of one run. */
@@ -139,7 +141,10 @@ function testSection(app: App, test: string): HTMLElement {
   const overlay = passOverlay(own, many);
   const isMany = own.length > COLORS;
   const bars = testBars(app, test, recolor, curves.length > 0);
-  const half = isMany && curves.length === 0 && isNarrow(bars);
+  const felt = feltOf(test).map((table) => feltBlock(app, test, table));
+  const drawn = own.length <= OPEN_MAX ? own.map((run) => pictures(run, own)) : [];
+  const isTiles = !bars && [...maps, ...felt, ...drawn].every((one) => one === null);
+  const half = curves.length === 0 && (isMany ? isNarrow(bars) : isTiles);
   return h(
     "section",
     {
@@ -152,9 +157,9 @@ function testSection(app: App, test: string): HTMLElement {
     h("h2", { id: `${id}-title` }, question(test)),
     wordsOf(app, test),
     bars ?? testTiles(app, test),
-    feltOf(test).map((table) => feltBlock(app, test, table)),
+    felt,
     curvesGrid([...curves, ...maps]),
-    own.length <= OPEN_MAX && own.map((run) => pictures(run, own)),
+    drawn,
     details(test, own, overlay),
   );
 }
