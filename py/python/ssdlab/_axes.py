@@ -43,7 +43,7 @@ class ShownAxes(Axes):
 def _show_after_cell(axes: ShownAxes) -> None:
     """Shows axes at the end of their cell if they were not its value: `plot.why(run);` hides the value alone."""
     ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
+    shell: Any = ipython.get_ipython() if ipython else None
     if not hasattr(shell, "kernel"):
         return
 

@@ -28,7 +28,9 @@ describe("a quick review of five small drives", () => {
   test("judges nothing, and recommends nothing, where two small drives happened to become even", async () => {
     const page = await lab.page(made, "", wide);
     const note = await page.locator("#whole-note").innerText();
-    expect(note).toContain("These are quick runs");
+    expect(note).toContain(
+      "These are quick runs: each began on a fresh drive and took little time, and some used",
+    );
     expect(note).not.toContain("Steady state was not reached");
     const verdict = await page.locator("#verdict").innerText();
     expect(verdict).toMatch(/^In a quick run Fixture Library 0\d .* wrote for 60\ss, at last at/);

@@ -61,11 +61,14 @@ export function wholeNote(products: readonly Product[]): HTMLElement | null {
     const runs = products.flatMap((product) => runsOf(product, "consistency"));
     const isUnsteady = runs.every((run) => hasMark(run, "iops_steady_mean", "not-steady"));
     const parts = [...quick.words].filter((word) => word !== "as sold");
-    const part = parts.length === 0 ? "" : ` and used a part of the drive (${parts.join(", ")})`;
+    const part = `used a part of the drive (${parts.join(", ")})`;
+    const some = parts.length === 0 ? "" : `, and some ${part}`;
+    const isSome = parts.length < quick.words.size;
+    const how = isSome ? ` and took little time${some}` : `, took little time and ${part}`;
     return note(
       "every-quick",
       h("b", {}, "These are quick runs"),
-      `: each began on a fresh drive, took little time${part}. `,
+      `: each began on a fresh drive${how}. `,
       `${isUnsteady ? "Steady state was not reached" : "They are short"}, so nothing here tells the pace that a drive keeps. `,
       h("code", {}, "ssdlab review --full"),
       " measures whole drives.",
