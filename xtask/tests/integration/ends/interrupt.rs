@@ -31,7 +31,7 @@ fn an_interrupted_run_keeps_what_it_measured() {
     assert_eq!(load["complete"], false);
     assert!(load["ios"].as_u64().is_some_and(|ios| ios > 0), "{load:#}");
     assert!(dirs[0].join("series.parquet").is_file());
-    // What is printed can be pasted: the path is the end of its line.
+    // The printed command can be pasted: its path is the end of the line.
     let shown = Answer::of(lab.command(&["show", "--library"]).arg(lab.library()));
     let told = shown.stdout.lines().find_map(|line| line.split_once(": ssdlab run --resume "));
     let (why, path) = told.expect("the command that finishes it");
