@@ -61,6 +61,27 @@ def test_a_tutorial_runs_and_each_cell_that_draws_shows_its_picture(notebook: Pa
         pytest.importorskip("nbformat").write(content, notebook)
 
 
+def test_a_cell_shows_its_picture_once_whether_or_not_it_is_the_value(library: Path, tmp_path: Path) -> None:
+    for package in ("matplotlib", "nbclient", "ipykernel"):
+        pytest.importorskip(package)
+    form = pytest.importorskip("nbformat").v4
+    sources = [
+        f"import ssdlab\nfrom ssdlab import plot\nrun = ssdlab.read_library({str(library)!r})[0]",
+        "plot.consistency(run);",
+        "plot.consistency(run)",
+        "axes = plot.why(run)\naxes.set_title('mine', loc='left');",
+        "axes = plot.why(run, vector=True)\naxes",
+        "1 + 1",
+    ]
+    content = form.new_notebook(cells=[form.new_code_cell(source) for source in sources])
+    place = {"metadata": {"path": str(tmp_path)}}
+    client = pytest.importorskip("nbclient").NotebookClient
+    client(content, timeout=300, kernel_name="python3", resources=place).execute()
+    vectors = [sum("image/svg+xml" in output.get("data", {}) for output in cell.outputs) for cell in content.cells]
+    assert [images(cell) for cell in content.cells] == [0, 1, 1, 1, 0, 0]
+    assert vectors == [0, 0, 0, 0, 1, 0]
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda it: it.stem)
 def test_a_tutorial_is_kept_with_its_outputs(notebook: Path) -> None:
     cells = code(read(notebook))

@@ -1,13 +1,15 @@
 // Pictures of a Bench, a comparison, its card and a terminal: `node scripts/screens.mjs BENCH SITE TERMINAL DIR` with two
-// sites of `ssdlab library site` and the coloured text of a terminal.
+// sites of `ssdlab library site` and the coloured text of a terminal. BENCH may be a reference library in one file, too.
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { inflateSync } from "node:zlib";
 import { runnerImport } from "vite";
 
 const [bench, site, terminal, dir] = process.argv.slice(2);
 const root = new URL("..", import.meta.url);
 const load = async (path) => (await runnerImport(new URL(path, root).pathname, { configFile: false })).module;
 const [{ Host }, { Lab }] = [await load("test/e2e/host.ts"), await load("test/e2e/page.ts")];
+const { benchFiles, benchLibrary } = await load("fixtures/bench.ts");
 
 /** A server of a site. */
 async function hostOf(site) {
@@ -16,6 +18,13 @@ async function hostOf(site) {
     files.set(`/runs/${name}`, await readFile(join(site, "runs", name)));
   }
   return Host.open(files);
+}
+
+/** A server of the runs of a reference library, with the title of a site. */
+async function hostOfReference(file, site) {
+  const { runs } = JSON.parse(inflateSync(await readFile(file)));
+  const { title, tool_version } = JSON.parse(await readFile(join(site, "library.json")));
+  return Host.open(benchFiles(runs, { ...benchLibrary(runs), title, tool_version }));
 }
 
 const lab = await Lab.open();
@@ -38,7 +47,7 @@ async function listOf(host) {
   return [list, await rows.evaluateAll((rows) => rows.map((row) => row.dataset.key).slice(0, 20))];
 }
 
-const all = await hostOf(bench);
+const all = await (bench.endsWith(".zz") ? hostOfReference(bench, site) : hostOf(bench));
 const [list, shown] = await listOf(all);
 for (const key of shown.slice(0, 3)) await list.locator(`[data-pick="${key}"]`).check();
 await list.evaluate(() => window.scrollTo(0, 0));

@@ -18,7 +18,7 @@ use result::store::{RunDir, StoreError};
 use crate::ui::out::{COLUMNS, Emphasis, data, write_emphasised};
 use crate::ui::table::{self, bytes, count, figure, latency, seconds};
 
-pub use card::print_card;
+pub use card::{last_letters, print_card};
 use footnotes::Footnotes;
 
 /// Imported files that are named one by one.
@@ -49,7 +49,7 @@ fn print_title(run: &Run, dir: &Path) {
     if matches!(run.status, RunStatus::Interrupted | RunStatus::Failed) {
         let erase =
             if run.target.is_simulated() { "" } else { ", with the --erase of the first call" };
-        data!("  to finish it: ssdlab run --resume {}{erase}", quoted_path(dir));
+        data!("  to finish it{erase}: ssdlab run --resume {}", quoted_path(dir));
     }
 }
 

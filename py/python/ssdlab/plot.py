@@ -1,7 +1,7 @@
 """Plots with the look of the page, one call each; they need `ssdlab[matplotlib]`.
 
-Every function draws on `axes`, or on new ones, and returns them. New axes are shown as the value of a cell of a
-notebook, with `dpi` or, if `vector`, as SVG; `axes.figure.savefig` writes them in any format. Names of runs stand below
+Every function draws on `axes`, or on new ones, and returns them. New axes are shown in a notebook below the cell that
+makes them, with `dpi` or, if `vector`, as SVG; `axes.figure.savefig` writes them in any format. Names of runs stand below
 the data, and simulated runs say so there.
 """
 

@@ -6,7 +6,7 @@ import { median } from "./median";
 import { type Product, runsOf } from "./products";
 import { chosenRun, isAlike, unlikeIn } from "./ranking";
 
-/** Points of a line; each is the mean of its part of the time. */
+/** Points of a line at most; each is the mean of its part of the time. */
 export const POINTS = 150;
 
 export interface Line {
@@ -26,11 +26,13 @@ export interface Line {
 export interface Overlay {
   /** Seconds of the longest run. */
   seconds: number;
+  /** Points of each line: no more than there are seconds, or every other one would be a gap. */
+  points: number;
   lines: Line[];
 }
 
 /** The mean of each part of the time, stalls included; NaN where a run has no second. */
-export function means(run: Run, seconds: number, points = POINTS): number[] {
+export function means(run: Run, seconds: number, points: number): number[] {
   const { second, iops } = run.columns;
   const each = secondsAPoint(run);
   if (each > 1)
@@ -65,9 +67,16 @@ function repeats(product: Product, run: Run): Run[] {
   return alike.includes(run) ? alike : [run];
 }
 
-function lineOf(product: Product, run: Run, name: string, key: string, seconds: number): Line {
+function lineOf(
+  product: Product,
+  run: Run,
+  name: string,
+  key: string,
+  seconds: number,
+  points: number,
+): Line {
   const all = isImported(run) ? [run] : repeats(product, run);
-  const each = all.map((one) => means(one, seconds));
+  const each = all.map((one) => means(one, seconds, points));
   const known = (at: number) => each.map((values) => values[at]).filter((value) => !Number.isNaN(value));
   const values = each[0].map((_, at) => median(known(at)));
   const band = each[0].map((_, at): [number, number] => [Math.min(...known(at)), Math.max(...known(at))]);
@@ -97,11 +106,12 @@ export function overlayOf(
   const having = own.filter(({ run }) => run.columns.iops.length > 0);
   const seconds = Math.max(0, ...having.map(({ run }) => endOf(run)));
   if (seconds === 0) return null;
-  const lines = having.map(({ product, run, name, key }) => lineOf(product, run, name, key, seconds));
+  const points = Math.min(POINTS, Math.max(2, Math.floor(seconds)));
+  const lines = having.map(({ product, run, name, key }) => lineOf(product, run, name, key, seconds, points));
   const beside = context.flatMap((product): Line[] => {
     const run = chosenRun(product, test, having[0].run.variant, "iops_steady_mean");
     if (!run || !having.some((own) => isAlike(run, own.run))) return [];
-    return [{ ...lineOf(product, run, product.plain, product.key, seconds), context: product }];
+    return [{ ...lineOf(product, run, product.plain, product.key, seconds, points), context: product }];
   });
-  return { seconds, lines: [...lines, ...beside] };
+  return { seconds, points, lines: [...lines, ...beside] };
 }

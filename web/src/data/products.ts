@@ -79,15 +79,15 @@ export function runsOf(product: Product, test: string): Run[] {
 }
 
 export interface ShortNames {
-  /** Words with which every name begins; empty if there are none. */
-  prefix: string;
+  /** Words with which every name begins, and brackets with which every one ends; empty if there are none. */
+  common: string[];
   /** The rest of each name, by the key of its drive. */
   names: ReadonlyMap<string, string>;
 }
 
 const shorts = new WeakMap<readonly Product[], ShortNames>();
 
-/** Names without the words that all of them begin with; each keeps one word at least. */
+/** Names without the words that all of them begin with, and the scale that all have; each keeps one word at least. */
 export function shortNames(products: readonly Product[]): ShortNames {
   const known = shorts.get(products) ?? shortened(products);
   shorts.set(products, known);
@@ -95,10 +95,18 @@ export function shortNames(products: readonly Product[]): ShortNames {
 }
 
 function shortened(products: readonly Product[]): ShortNames {
-  const words = products.map(({ name }) => name.split(" "));
+  const ends = products.map(({ name }) => / (\[[^\]]*\])$/.exec(name)?.[1] ?? "");
+  const end = products.length > 1 && ends.every((one) => one === ends[0]) ? ends[0] : "";
+  const words = products.map(({ name }) =>
+    name
+      .slice(0, name.length - end.length)
+      .trim()
+      .split(" "),
+  );
   const most = products.length < 2 ? 0 : Math.min(...words.map((one) => one.length - 1));
   let common = 0;
   while (common < most && words.every((one) => one[common] === words[0][common])) common++;
   const names = new Map(products.map(({ key }, at) => [key, words[at].slice(common).join(" ")]));
-  return { prefix: words[0]?.slice(0, common).join(" ") ?? "", names };
+  const prefix = words[0]?.slice(0, common).join(" ") ?? "";
+  return { common: [prefix, end].filter((part) => part !== ""), names };
 }

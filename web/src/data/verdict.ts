@@ -46,11 +46,12 @@ class Told {
     return { text, test: this.ranking.test, metric: this.ranking.figure.name };
   }
 
-  /** "2nd of 9", or nothing where there is nobody to compare with. */
+  /** "2nd of 9", "1st of 2 ranked", or nothing where there is nobody to compare with. */
   place(): string {
     const { rank } = this.entry;
     if (rank === null || this.ranking.ranked < 2) return "";
-    return `${ordinal(rank)} of ${this.ranking.ranked}`;
+    const { ranked, entries } = this.ranking;
+    return `${ordinal(rank)} of ${ranked}${ranked < entries.length ? " ranked" : ""}`;
   }
 }
 
@@ -74,6 +75,7 @@ function pace(product: Product, rank: Rank, isTold: boolean): Sentence | null {
     told,
   );
   if (!steady) return unsteady(product, rank);
+  if (isQuick(steady.entry)) return quickPace(product, steady);
   if (isTold && !even) return null;
   const kept = [" keeps ", steady.link(`${steady.entry.text} IOPS`), " of random writes", ...placed(steady)];
   const parts: Sentence = [product.plain, ...(isTold ? [] : kept)];
@@ -86,6 +88,24 @@ function pace(product: Product, rank: Rank, isTold: boolean): Sentence | null {
   if (longest)
     parts.push(even ? " and its" : "; its", " longest wait is ", longest.link(), ...placed(longest));
   return [...parts, "."];
+}
+
+function isQuick({ run }: Entry): boolean {
+  return run !== null && lackOf(run) === "quick";
+}
+
+/** A minute that became even on a small drive is still no pace that it keeps. */
+function quickPace(product: Product, steady: Told): Sentence {
+  const length = steady.entry.run ? loadSeconds(steady.entry.run) : 0;
+  const time = length > 0 ? ` for ${seconds(length)}` : "";
+  return [
+    "In a quick run ",
+    product.plain,
+    ` wrote${time}, at last at `,
+    steady.link(`${steady.entry.text} IOPS`),
+    ...noted(steady.entry, steady.metric),
+    ".",
+  ];
 }
 
 /** Seconds of load that a run has; 0 if nobody told them. */
@@ -242,14 +262,15 @@ function stops(waits: Ranking, names: (entry: Entry) => string): Sentence {
 /** The drive that keeps most of its pace and the one that keeps least, or null if fewer than two are ranked. */
 export function contest(rank: Rank): Sentence | null {
   const pace = rank("consistency", "iops_steady_mean");
-  const ranked = rankedIn(pace.entries);
+  const ranked = rankedIn(pace.entries).filter((entry) => !isQuick(entry));
+  const among = `${ranked.length}${ranked.length < pace.entries.length ? " ranked" : ""} drives`;
   const [winner, loser] = [ranked[0], ranked[ranked.length - 1]];
   if (ranked.length < 2 || !winner.run || !loser.run || !winner.value || loser.value === null) return null;
   const link = (text: string) => ({ text, test: pace.test, metric: pace.figure.name });
   const longest = rank("consistency", "latency_ns_max");
   if (loser.value >= winner.value * (1 - SAME))
     return [
-      `All ${ranked.length} drives keep the same pace within 3%: `,
+      `All ${among} keep the same pace within 3%: `,
       link(`${winner.text} IOPS`),
       " of random writes",
       ...noted(winner, pace.figure.name),
@@ -259,7 +280,7 @@ export function contest(rank: Rank): Sentence | null {
   const names = ({ product }: Entry) => (product === loser.product ? "it" : product.plain);
   return [
     winner.product.plain,
-    ` keeps the most of ${ranked.length} drives, `,
+    ` keeps the most of ${among}, `,
     link(`${winner.text} IOPS`),
     " of random writes",
     ...noted(winner, pace.figure.name),

@@ -511,6 +511,20 @@ describe("a page of twenty drives and the whole suite", () => {
     await page.context().close();
   });
 
+  test("has charts side by side whose heads and rows are level", async () => {
+    const page = await lab.page(many, "", { viewport: { width: 1_400, height: 900 } });
+    const charts = await page.locator("#consistency .bars").evaluateAll((all) =>
+      all.map((one) => {
+        const top = (of: string) => one.querySelector(of)?.getBoundingClientRect().top ?? Number.NaN;
+        return { chart: one.getBoundingClientRect().top, head: top("h3"), row: top(".bar-row") };
+      }),
+    );
+    const level = charts.filter(({ chart }) => Math.abs(chart - charts[0].chart) < 1);
+    expect(level.length).toBeGreaterThan(1);
+    for (const { row } of level) expect(Math.abs(row - level[0].row)).toBeLessThan(1);
+    await page.context().close();
+  });
+
   test("fits a phone, and paper", async () => {
     const page = await lab.page(many, "", { viewport: { width: 390, height: 800 } });
     expect((await size(page)).wide).toBe(0);

@@ -618,12 +618,13 @@ describe("what must be said", () => {
     const page = await opened(depthRuns());
     const plots = page.locator("[data-plot=depths]");
     expect(await plots.count()).toBe(2);
-    expect(await plots.first().locator("path").count()).toBe(2);
-    const key = plain(await plots.first().locator(".passes-legend").innerText());
-    expect(key).toContain("Fixture Even 480 (simulated), as sold: read");
+    expect(await plots.first().locator(".passes-line").count()).toBe(2);
+    const key = plots.first().locator(".passes-legend .signed").first();
+    expect(plain(await key.innerText())).toContain("Even 480");
+    expect(await key.locator(".source-simulated").count()).toBe(1);
     const across = await plots
       .first()
-      .locator("path")
+      .locator(".passes-line")
       .first()
       .evaluate((path) =>
         [...(path.getAttribute("d") ?? "").matchAll(/[ML]([\d.]+)/g)].map((m) => Number(m[1])),

@@ -53,7 +53,7 @@ describe("bars", () => {
   });
 
   test("a long name keeps its end", () => {
-    expect(fitted("Samsung SSD 840 Pro 256 GB", 130)).toBe("Samsung…ro 256 GB");
+    expect(fitted("Samsung SSD 840 Pro 256 GB", 130)).toBe("Samsun…ro 256 GB");
     expect(fitted("Short", 130)).toBe("Short");
   });
 });

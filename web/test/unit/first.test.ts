@@ -138,7 +138,7 @@ describe("curves of all drives", () => {
 describe("names", () => {
   test("lose the words that all of them begin with, and no more", () => {
     const products = productsOf(libraryOf(made));
-    expect(shortNames(products).prefix).toBe("Fixture Library");
+    expect(shortNames(products).common).toEqual(["Fixture Library"]);
     expect([...shortNames(products).names.values()][0]).toBe("01 480 GB");
     const one = products.slice(0, 1);
     expect(shortNames(one).names.get(one[0].key)).toBe("Fixture Library 01 480 GB");

@@ -34,8 +34,8 @@ pub(crate) struct ScreensArgs {
     /// Library of the runs; runs that it has are not repeated
     #[arg(long, value_name = "DIR", default_value = "site/screens")]
     library: PathBuf,
-    /// Another library for the picture of the Bench
-    #[arg(long, value_name = "DIR")]
+    /// Another library for the picture of the Bench: a directory, or the file of a reference library
+    #[arg(long, value_name = "PATH")]
     bench: Option<PathBuf>,
     #[command(flatten)]
     program: ProgramArgs,
@@ -49,6 +49,7 @@ pub(crate) fn run(workspace: &Workspace, args: &ScreensArgs) -> Result<()> {
     let site = workspace.path("site/of-screens");
     library.site(TITLE, &[], &site)?;
     let bench = match &args.bench {
+        Some(path) if path.extension().is_some_and(|end| end == "zz") => path.canonicalize()?,
         Some(path) => {
             let bench = workspace.path("site/of-bench");
             Library { path, ..library.clone() }.site(TITLE, &[], &bench)?;

@@ -102,6 +102,28 @@ fn pages_name_files_that_exist() {
     assert!(missing.is_empty(), "files that do not exist:\n  {}", missing.join("\n  "));
 }
 
+/// Path and name of the test in a row of the list of stumbles.
+fn named_test(row: &str) -> Option<(&str, &str)> {
+    let (before, name) = row.strip_suffix("` |")?.rsplit_once("`: `")?;
+    Some((before.rsplit_once('`')?.1, name))
+}
+
+#[test]
+fn stumbles_name_tests_that_exist() {
+    let text = read("docs/notes/stumbles.md");
+    let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| --"));
+    let rows: Vec<_> = rows.filter(|row| !row.starts_with("| stumble |")).collect();
+    assert!(rows.len() > 60, "the list is read wrongly: {} rows", rows.len());
+    let is_there = |(path, name): (&str, &str)| {
+        let forms = [format!("fn {name}("), format!("def {name}("), format!("\"{name}\"")];
+        let test = read(path);
+        forms.iter().any(|form| test.contains(form))
+    };
+    let gone: Vec<_> =
+        rows.into_iter().filter(|row| !named_test(row).is_some_and(is_there)).collect();
+    assert!(gone.is_empty(), "tests that do not exist:\n  {}", gone.join("\n  "));
+}
+
 #[test]
 fn targets_are_found() {
     assert_eq!(targets("see [a](b.md) and [c](d/e.md#f), not (g)"), ["b.md", "d/e.md#f"]);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base::Ratio;
-use base::text::close_to;
+use base::text::{close_to, hanging};
 use clap::Args as ClapArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use result::compare::{
@@ -23,8 +23,8 @@ use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
 use crate::page::words;
 use crate::page::{load_page, write_page};
-use crate::summary::graphed_iops;
-use crate::ui::out::data;
+use crate::summary::{graphed_iops, last_letters};
+use crate::ui::out::{COLUMNS, data};
 use crate::ui::plot::{Bar, print_bars, print_scatter};
 use crate::ui::table::{self, figure};
 
@@ -186,11 +186,14 @@ fn directory(path: &Path) -> Result<Vec<RunDir>, RunError> {
     Ok(runs)
 }
 
+/// The column of intervals, which single runs do not have.
+const INTERVAL: usize = 4;
+
 fn print(args: &CompareArgs, comparison: &Comparison) {
     let Comparison { test, a, b, conditions, figures, .. } = comparison;
     data!("{test}: is B worse than A?");
-    data!("  A: {}", group(a));
-    data!("  B: {}", group(b));
+    data!("{}", hanging("  A: ", &group(a), COLUMNS));
+    data!("{}", hanging("  B: ", &group(b), COLUMNS));
     if !conditions.is_empty() {
         data!("  not the same on both sides:");
     }
@@ -210,10 +213,12 @@ fn print(args: &CompareArgs, comparison: &Comparison) {
         all.iter().filter(|one| judged(one)).filter(is_shown).copied().collect();
     if !shown.is_empty() {
         let heading = ["  figure", "A", "B", "change", "interval of the change", ""];
-        let rows = shown.iter().map(|figure| row(figure));
-        table::print(
-            &[heading.map(str::to_owned).to_vec()].into_iter().chain(rows).collect::<Vec<_>>(),
-        );
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        rows.extend(shown.iter().map(|figure| row(figure)));
+        if shown.iter().all(|figure| figure.interval.is_none()) {
+            rows.iter_mut().for_each(|row| drop(row.remove(INTERVAL)));
+        }
+        table::print(&rows);
     }
     for figure in &shown {
         figure.marks.iter().for_each(|mark| data!("    {}, {mark}", figure.label));
@@ -286,7 +291,7 @@ fn print_pair(compared: &Figure) {
 fn group(group: &Group) -> String {
     let simulated = if group.simulated { " (simulated)" } else { "" };
     let runs = match group.run_ids.as_slice() {
-        [one] => one.clone(),
+        [one] => format!("run {}", last_letters(one)),
         several => format!("{} runs", several.len()),
     };
     format!("{}{simulated}, {}, {runs}", group.drives.join(", "), group.spans.join(", "))
@@ -311,7 +316,7 @@ fn row(compared: &Figure) -> Vec<String> {
         Outcome::Worse => "WORSE",
         Outcome::Better => "better",
         Outcome::Same => "same",
-        Outcome::Different => "different",
+        Outcome::Different => "differs",
         Outcome::Unknown => "not judged",
     };
     vec![

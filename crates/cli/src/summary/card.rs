@@ -47,8 +47,8 @@ pub fn print_card(run: &Run, dir: &Path, iops: &[f64]) {
     }
     let more = run.warnings.len().saturating_sub(WARNINGS_MAX);
     let more = if more > 0 { format!(", {more} more warnings") } else { String::new() };
-    let short = dir.file_name().unwrap_or_default().to_string_lossy();
-    let short = short.rsplit('-').next().unwrap_or_default();
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    let short = last_letters(&name);
     let library = dir.parent().filter(|library| *library != Path::new(LIBRARY));
     let library =
         library.map_or_else(String::new, |library| format!(" --library {}", quoted_path(library)));
@@ -56,6 +56,11 @@ pub fn print_card(run: &Run, dir: &Path, iops: &[f64]) {
         Emphasis::Aside,
         &format!("  all figures, findings and tables{more}: ssdlab show {short} --all{library}"),
     );
+}
+
+/// The last letters of a run, by which every command takes it.
+pub fn last_letters(run_id: &str) -> &str {
+    run_id.rsplit('-').next().unwrap_or(run_id)
 }
 
 /// The figures of the card: the headlines of the test, or else its first ones, as far as the run has them.

@@ -2,11 +2,12 @@
 
 use std::env;
 
-use super::out::data;
+use super::out::{self, data};
 use super::table::count;
 
-/// Size of the plotted area in characters.
+/// Characters of a sparkline at most.
 const COLUMNS: usize = 72;
+/// Lines of a graph.
 const LINES: usize = 8;
 /// Dots of a braille character across and down.
 const ACROSS: usize = 2;
@@ -43,10 +44,15 @@ impl Letters {
 
 /// The rate of each second, from left to right, on a logarithmic axis from `bottom` on the last line to `top` on the
 /// first one.
-fn scatter(rates: &[f64], (bottom, top): (f64, f64), letters: Letters) -> Vec<String> {
+fn scatter(
+    rates: &[f64],
+    (bottom, top): (f64, f64),
+    letters: Letters,
+    columns: usize,
+) -> Vec<String> {
     let (width, height) = match letters {
-        Letters::Unicode => (COLUMNS * ACROSS, LINES * DOWN),
-        Letters::Ascii => (COLUMNS, LINES),
+        Letters::Unicode => (columns * ACROSS, LINES * DOWN),
+        Letters::Ascii => (columns, LINES),
     };
     let mut is_set = vec![vec![false; width]; height];
     for (second, rate) in rates.iter().enumerate() {
@@ -69,31 +75,39 @@ fn characters(is_set: &[Vec<bool>], line: usize, letters: Letters) -> String {
     };
     let ascii = |column: usize| if is_set[line][column] { '.' } else { ' ' };
     let text: String = match letters {
-        Letters::Unicode => (0..COLUMNS).map(braille).collect(),
-        Letters::Ascii => (0..COLUMNS).map(ascii).collect(),
+        Letters::Unicode => (0..is_set[0].len() / ACROSS).map(braille).collect(),
+        Letters::Ascii => (0..is_set[0].len()).map(ascii).collect(),
     };
     text.trim_end_matches([' ', '\u{2800}']).to_owned()
 }
 
 /// Prints the rates of every second as a graph; nothing without rates.
 pub fn print_scatter(rates: &[f64]) {
+    graph(rates).iter().for_each(|line| data!("{line}"));
+}
+
+/// The lines of a graph with its axes, none of which is wider than the terminal of a card.
+fn graph(rates: &[f64]) -> Vec<String> {
     if rates.is_empty() {
-        return;
+        return Vec::new();
     }
     let letters = Letters::of_locale();
     let (bottom, top) = axis(rates);
     let (low, high) = (count(bottom), format!("{} IOPS", count(top)));
     let width = high.chars().count();
-    for (line, text) in scatter(rates, (bottom, top), letters).iter().enumerate() {
+    let columns = out::COLUMNS.saturating_sub(width + "   |".len()).max(1);
+    let drawn = scatter(rates, (bottom, top), letters, columns);
+    let labelled = drawn.iter().enumerate().map(|(line, text)| {
         let label = match line {
             0 => high.as_str(),
             last if last + 1 == LINES => low.as_str(),
             _ => "",
         };
-        data!("  {label:>width$} |{text}");
-    }
+        format!("  {label:>width$} |{text}")
+    });
     let seconds = format!("{} s", rates.len());
-    data!("  {:width$} 0{seconds:>COLUMNS$}", "");
+    let time = format!("  {:width$} 0{seconds:>columns$}", "");
+    labelled.chain([time]).collect()
 }
 
 /// The ends of an axis that spans the rates: at least a factor of two, and from 1 on.
@@ -170,10 +184,10 @@ mod tests {
     fn a_fall_is_seen_and_stalls_stand_on_the_bottom_line() {
         let rates: Vec<_> =
             (0..144).map(|second| if second < 72 { 10_000.0 } else { 0.0 }).collect();
-        let lines = scatter(&rates, (1.0, 10_000.0), Letters::Unicode);
+        let lines = scatter(&rates, (1.0, 10_000.0), Letters::Unicode, COLUMNS);
         assert_eq!((lines.len(), dots(&lines)), (LINES, 144));
         assert_eq!((dots(&lines[..1]), dots(&lines[LINES - 1..])), (72, 72));
-        let lines = scatter(&rates, (1.0, 10_000.0), Letters::Ascii);
+        let lines = scatter(&rates, (1.0, 10_000.0), Letters::Ascii, COLUMNS);
         assert_eq!(lines[0], ".".repeat(36));
         assert_eq!(lines[LINES - 1], format!("{}{}", " ".repeat(36), ".".repeat(36)));
     }
@@ -184,6 +198,16 @@ mod tests {
         assert_eq!(axis(&[15_000.0; 3]), (7_500.0, 15_000.0));
         assert_eq!(axis(&[0.0, 9_000.0]), (1.0, 9_000.0));
         assert_eq!(axis(&[0.0]), (1.0, 2.0));
+    }
+
+    #[test]
+    fn a_graph_fits_into_80_columns() {
+        for top in [9.0, 9_000.0, 9_000_000.0] {
+            let lines = graph(&[top / 3.0, top, top / 2.0, top]);
+            let widths: Vec<_> = lines.iter().map(|line| line.chars().count()).collect();
+            assert_eq!(widths.iter().max(), Some(&80), "{lines:?}");
+            assert_eq!(lines.len(), LINES + 1);
+        }
     }
 
     #[test]
@@ -207,7 +231,7 @@ mod tests {
     #[test]
     fn any_number_of_seconds_has_a_place() {
         for seconds in [1, 2, 71, 145, 100_000] {
-            let lines = scatter(&vec![f64::MAX; seconds], (1.0, 2.0), Letters::Unicode);
+            let lines = scatter(&vec![f64::MAX; seconds], (1.0, 2.0), Letters::Unicode, COLUMNS);
             assert!(dots(&lines) > 0, "{seconds}");
         }
     }

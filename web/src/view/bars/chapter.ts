@@ -80,11 +80,11 @@ export function testBars(
   );
   const others = names.filter((name) => !main.includes(name));
   const titled = others.map((name): [string, string] => [name, titleOf(test, figureOf(name))]);
-  const { prefix } = shortNames(app.products);
+  const { common } = shortNames(app.products);
   const line = h("div", {});
   const say = () =>
     line.replaceChildren(
-      ...[conditionsLine(ranked(app, test, main[0] ?? names[0]), prefix)].filter((one) => one !== null),
+      ...[conditionsLine(ranked(app, test, main[0] ?? names[0]), common)].filter((one) => one !== null),
     );
   let picked: Bars | null = null;
   const pick = (metric: string) => {

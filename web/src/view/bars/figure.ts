@@ -39,8 +39,9 @@ const NAME_SHARE = 0.42;
 const NAMES_MAX = 3;
 const RANK = 18;
 const SIGN = 16;
-/** Letters of 12 px, a high average. */
+/** Letters of 12 px, a high average; the names of chosen drives are heavier. */
 const LETTER = 6.9;
+const BOLD = 7.7;
 /** Letters at the end of a name that it keeps when it is cut: most often its capacity. */
 const NAME_END = 9;
 
@@ -48,27 +49,30 @@ const NAME_END = 9;
 export function nameRoom(products: readonly Product[], context: readonly Product[] = []): number {
   const names = [...shortNames(products).names.values(), ...context.map(({ name }) => name)];
   const letters = names.map((name) => [...name].length);
-  return RANK + SIGN + 14 + LETTER * Math.max(0, ...letters);
+  return RANK + SIGN + 14 + BOLD * Math.max(0, ...letters);
 }
 
 /** A long name loses letters in its middle; the whole one is in the title of the row. */
 export function fitted(name: string, width: number): string {
-  const most = Math.max(NAME_END + 2, Math.floor(width / LETTER));
+  const most = Math.max(NAME_END + 2, Math.floor(width / BOLD));
   const letters = [...name];
   if (letters.length <= most) return name;
   const [start, end] = [letters.slice(0, most - NAME_END - 1), letters.slice(-NAME_END)];
   return `${start.join("").trimEnd()}…${end.join("").trimStart()}`;
 }
 
-/** The value with its marks in words; a † for one without a rank. */
-function valueText({ text, standing, label }: Entry): string {
-  return `${text}${standing === "unlike" ? " †" : ""}${label === "" ? "" : ` ${label}`}`;
+/** The value with its marks in words, where there is room; a † for one without a rank. */
+function valueText({ text, standing, label }: Entry, hasLabel: boolean): string {
+  return `${text}${standing === "unlike" ? " †" : ""}${label === "" || !hasLabel ? "" : ` ${label}`}`;
 }
 
 /** Room right of the bars for the longest value. */
-function valueWidth({ rows }: BarLayout): number {
-  return 16 + LETTER * Math.max(0, ...rows.map(({ entry }) => valueText(entry).length));
+function valueWidth({ rows }: BarLayout, hasLabels: boolean): number {
+  return 16 + LETTER * Math.max(0, ...rows.map(({ entry }) => valueText(entry, hasLabels).length));
 }
+
+/** Less room than this tells no bar from another. */
+const ROOM_MIN = 90;
 
 function rowTitle({ product, text, rank, reason }: Entry): string {
   const place = rank === null ? "" : `, rank ${rank}`;
@@ -114,7 +118,8 @@ interface Place {
 
 function drawRow(row: BarRow, layout: BarLayout, { width, left, names }: Place): SVGElement {
   const { entry, y, length } = row;
-  const room = width - left - valueWidth(layout);
+  const hasLabels = width - left - valueWidth(layout, true) >= ROOM_MIN;
+  const room = Math.max(0, width - left - valueWidth(layout, hasLabels));
   const { product, rank, standing } = entry;
   const unlike = standing === "unlike";
   const isAbove = layout.nameRow > 0;
@@ -137,7 +142,7 @@ function drawRow(row: BarRow, layout: BarLayout, { width, left, names }: Place):
     sourceShape(product.source, RANK + SIGN / 2 - 2, nameY - 4),
     svg("text", { x: nameLeft, y: nameY, class: "bar-name" }, name),
     ...barOf(row, layout, left, room),
-    svg("text", { x: left + room * length + 7, y: y + 4, class: "bar-value" }, valueText(entry)),
+    svg("text", { x: left + room * length + 7, y: y + 4, class: "bar-value" }, valueText(entry, hasLabels)),
   );
 }
 
@@ -160,18 +165,21 @@ function byReason(entries: readonly Entry[]): [string, string[]][] {
 }
 
 function notes({ entries }: Ranking): HTMLElement[] {
-  const unlike = byReason(entries.filter(({ standing }) => standing === "unlike"));
+  const withoutRank = entries.filter(({ standing }) => standing === "unlike");
+  const unlike = byReason(withoutRank.filter(({ label }) => label === ""));
+  const labelled = byReason(withoutRank.filter(({ label }) => label !== ""));
   const missing = byReason(entries.filter(({ standing }) => standing === "missing"));
   // A drive without a rank has its name in the chart; one without a value has it only here.
-  const line = (mark: string, [reason, names]: [string, string[]]) => {
+  const line = (mark: string, [reason, names]: [string, string[]], look = "quiet small") => {
     const whose = mark !== "" && names.length > NAMES_MAX ? `${names.length} drives` : names.join(", ");
-    return h(
-      "p",
-      { class: "quiet small" },
-      `${mark}${reason[0]?.toUpperCase()}${reason.slice(1)}: ${whose}.`,
-    );
+    return h("p", { class: look }, `${mark}${reason[0]?.toUpperCase()}${reason.slice(1)}: ${whose}.`);
   };
-  return [...unlike.map((one) => line("† Not ranked. ", one)), ...missing.map((one) => line("", one))];
+  return [
+    // A label at the bar says it, and its title in full; a narrow screen has no room for either.
+    ...labelled.map((one) => line("† Not ranked. ", one, "quiet small bar-reason")),
+    ...unlike.map((one) => line("† Not ranked. ", one)),
+    ...missing.map((one) => line("", one)),
+  ];
 }
 
 /** The hosts of the ranked drives: SATA and NVMe have no host in common. */
@@ -183,12 +191,12 @@ function hostText(samples: readonly Run[]): string[] {
 }
 
 /** The conditions of the ranked runs in one line; nothing if nothing is ranked. */
-export function conditionsLine({ samples }: Ranking, prefix = ""): HTMLElement | null {
+export function conditionsLine({ samples }: Ranking, common: readonly string[] = []): HTMLElement | null {
   const [sample] = samples;
   if (!sample) return null;
   const rows = wordRows(sample.view.config).map(([label, value]) => `${label.toLowerCase()} ${value}`);
   const spare = sample.variant.startsWith("default") ? "spare area as sold" : spareLabel(sample.variant);
-  const names = prefix === "" ? [] : [`names without “${prefix}”`];
+  const names = common.length === 0 ? [] : [`names without “${common.join("” and “")}”`];
   const text = [spare, ...rows, ...hostText(samples), ...names].join(" · ");
   return h("p", { class: "quiet small chart-conditions" }, text);
 }

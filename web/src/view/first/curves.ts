@@ -3,7 +3,7 @@
 import { type App, chooseVariant, contextShown, reviewed, slotOf, variantsOf } from "../../app";
 import { iops, seconds, separated, shortCount } from "../../data/format";
 import { graphedTest, isSpan, spareName, variantsTitle } from "../../data/load";
-import { type Line, type Overlay, overlayOf, POINTS } from "../../data/overlay";
+import { type Line, type Overlay, overlayOf } from "../../data/overlay";
 import { shortNames } from "../../data/products";
 import { h } from "../../dom";
 import { COMPARE_MAX } from "../../state";
@@ -137,7 +137,7 @@ class Curves {
     const title = overlay.lines.some(({ product }) => product !== "")
       ? "The pace of every drive under random writes"
       : "The pace under random writes";
-    const each = separated(Math.max(1, Math.round(overlay.seconds / POINTS)));
+    const each = separated(Math.max(1, Math.round(overlay.seconds / overlay.points)));
     const unit = `IOPS, log scale; a point is the mean of ${each} s`;
     const draw = (width: number) => {
       this.width = width;
@@ -218,7 +218,7 @@ class Curves {
     const right = width - Math.min(room, width * 0.42);
     const bottom = HEIGHT - BOTTOM;
     const axis = axisOf(overlay, TOP, bottom);
-    const x = (at: number) => LEFT + ((right - LEFT) * (at + 0.5)) / POINTS;
+    const x = (at: number) => LEFT + ((right - LEFT) * (at + 0.5)) / overlay.points;
     const ticks = xTicks(overlay.seconds, right - LEFT);
     const labels = named.map((line): Label => {
       const end = axis.place(line.values[lastOf(line)] ?? 1);
@@ -329,11 +329,11 @@ function spareSwitch(app: App): HTMLElement | null {
   );
 }
 
-function tableOf({ seconds: most, lines }: Overlay): TableData {
+function tableOf({ seconds: most, points, lines }: Overlay): TableData {
   return {
     heads: ["Second", ...lines.map(({ name }) => name)],
-    rows: Array.from({ length: POINTS }, (_, at) => [
-      seconds(Math.round((most * at) / POINTS)),
+    rows: Array.from({ length: points }, (_, at) => [
+      seconds(Math.round((most * at) / points)),
       ...lines.map(({ values }) => (Number.isNaN(values[at]) ? "" : String(values[at]))),
     ]),
   };

@@ -278,12 +278,13 @@ class Table {
   }
 }
 
-function legend(columns: readonly Column[], count: number): HTMLElement {
+function legend(columns: readonly Column[]): HTMLElement {
+  const isShaded = columns.some(({ ranking }) => ranking.ranked >= SHADED_FROM);
   const unlike = columns.some(({ ranking }) => ranking.entries.some(({ standing }) => standing === "unlike"));
   return h(
     "p",
     { class: "quiet small" },
-    count >= SHADED_FROM && "The darker a cell, the better its rank. ",
+    isShaded && "The darker a cell, the better its rank. ",
     unlike &&
       "† not ranked: other conditions than the others, or a figure that is not what its name says; point at it for the reason. ",
     h(
@@ -317,6 +318,6 @@ export function glance(app: App, recolor: (within: ParentNode) => void): HTMLEle
     { id: "glance", "aria-labelledby": "glance-title" },
     h("h2", { id: "glance-title" }, "At a glance"),
     frame,
-    legend(columns, app.products.length),
+    legend(columns),
   );
 }

@@ -1,8 +1,8 @@
 // The first line of a page on which not every run is a whole one: what the others are, and that they rank nobody.
 
 import { spareLabel } from "../../data/load";
-import { type Lack, lackOf, statusWord } from "../../data/marks";
-import type { Product } from "../../data/products";
+import { hasMark, type Lack, lackOf, statusWord } from "../../data/marks";
+import { type Product, runsOf } from "../../data/products";
 import { h } from "../../dom";
 
 /** More names than these are a number. */
@@ -58,13 +58,18 @@ export function wholeNote(products: readonly Product[]): HTMLElement | null {
   const note = (lack: Lack | "every-quick", ...text: (Node | string)[]) =>
     h("p", { class: "notice notice-warn", id: "whole-note", role: "note", "data-lack": lack }, text);
   if (quick && quick.runs === total) {
+    const runs = products.flatMap((product) => runsOf(product, "consistency"));
+    const isUnsteady = runs.every((run) => hasMark(run, "iops_steady_mean", "not-steady"));
     const parts = [...quick.words].filter((word) => word !== "as sold");
-    const part = parts.length === 0 ? "" : ` and used a part of the drive (${parts.join(", ")})`;
+    const part = `used a part of the drive (${parts.join(", ")})`;
+    const some = parts.length === 0 ? "" : `, and some ${part}`;
+    const isSome = parts.length < quick.words.size;
+    const how = isSome ? ` and took little time${some}` : `, took little time and ${part}`;
     return note(
       "every-quick",
       h("b", {}, "These are quick runs"),
-      `: each began on a fresh drive, took little time${part}. `,
-      "Steady state was not reached, so nothing here tells the pace that a drive keeps. ",
+      `: each began on a fresh drive${how}. `,
+      `${isUnsteady ? "Steady state was not reached" : "They are short"}, so nothing here tells the pace that a drive keeps. `,
       h("code", {}, "ssdlab review --full"),
       " measures whole drives.",
     );

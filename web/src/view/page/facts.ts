@@ -29,14 +29,13 @@ export function factsSection(library: Library): HTMLElement | null {
     ),
     h("tbody", {}, rows.map(factRow)),
   );
+  const of = library.listed.length > 1 ? `Of all ${library.listed.length} drives` : "Of this drive";
   const wide = scroller(`Table of facts: ${title}`, table);
   return h(
     "section",
     { id: "facts", "aria-labelledby": "facts-title" },
     h("h2", { id: "facts-title" }, title),
-    library.listed.length > 1
-      ? lateFold("details", `Of all ${library.listed.length} drives`, () => wide)
-      : wide,
+    lateFold("details", of, () => wide),
     h(
       "p",
       { class: "quiet small" },

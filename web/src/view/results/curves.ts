@@ -3,16 +3,18 @@
 import { tick } from "../../data/format";
 import type { Run } from "../../data/load";
 import { plainName, spareLabel } from "../../data/load";
+import type { Source } from "../../data/products";
 import type { Table } from "../../data/schema.gen";
 import type { Curves } from "../../data/tests";
 import { h } from "../../dom";
 import { type TableData, withTools } from "../parts/chart-tools";
 import { plainRunName } from "../parts/name";
+import { sourceSign } from "../parts/source";
 import { roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
 import { cellText } from "./tables";
 
-const HEIGHT = 250;
+const HEIGHT = 200;
 /** A level, and one of several small plots, need less. */
 const HEIGHT_LEVEL = 180;
 const TOP = 10;
@@ -31,8 +33,17 @@ export interface Curve {
   /** Number of its colour, from 1. */
   color: number;
   dashed: boolean;
-  /** Key of its drive among many, which then gives the colour. */
-  product?: string;
+  /** Its drive among several, which then gives the colour. */
+  owner?: Owner;
+  /** The column of its drive, where the plot has several. */
+  column?: string;
+}
+
+/** The drive of a curve, as the legend names it. */
+export interface Owner {
+  product: string;
+  name: string;
+  source: Source;
 }
 
 /** A part of the x axis with its level: the steady rounds. */
@@ -137,6 +148,7 @@ function draw(plot: CurvePlot, width: number, height: number): SVGElement[] {
   const across = places(plot.isLog ?? false, labels);
   const x = (at: number) => LEFT + (width - LEFT - RIGHT) * across[at];
   const y = (value: number) => height - BOTTOM - (height - BOTTOM - TOP) * axis.place(value);
+  const isDotted = labels.length <= DOTTED_MAX && curves.length <= 2 * COLORS;
   const drawn: SVGElement[] = axis.ticks.flatMap((tick) => [
     svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick), class: "passes-grid" }),
     svg("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick, unit)),
@@ -149,33 +161,29 @@ function draw(plot: CurvePlot, width: number, height: number): SVGElement[] {
     const points = curve.values.map((value, at): [number, number] | null =>
       value === null ? null : [x(at), y(value)],
     );
-    drawn.push(lineOf(curve, path(points)));
-    if (labels.length > DOTTED_MAX || curve.product !== undefined) continue;
-    points.forEach((point, at) => {
-      if (!point) return;
+    const dots = points.flatMap((point, at) => {
+      if (!isDotted || !point) return [];
       const text = `${curve.name}, ${labels[at]}: ${cellText(curve.values[at] ?? 0, unit)} ${unit === "ns" ? "" : unit}`;
-      const dot = { cx: point[0], cy: point[1], r: 3, style: `fill: var(--run-${curve.color})` };
-      drawn.push(svg("circle", dot, svg("title", {}, text.trim())));
+      const dot = { cx: point[0], cy: point[1], r: 3, style: `fill: ${inkOf(curve)}` };
+      return [svg("circle", dot, svg("title", {}, text.trim()))];
     });
+    drawn.push(...lineOf(curve, path(points), dots));
   }
   return drawn;
 }
 
-function lineOf({ product, name, color, dashed }: Curve, d: string): SVGElement {
-  if (product !== undefined) return manyLine(product, name, d);
-  const stroke = `stroke: var(--run-${color})`;
-  return svg("path", { d, class: `passes-line${dashed ? " dashed" : ""}`, style: stroke });
+function inkOf({ owner, color }: Curve): string {
+  return owner ? "var(--slot)" : `var(--run-${color})`;
 }
 
-/** A line among many, with a wider one around it for the pointer. */
-function manyLine(product: string, name: string, d: string): SVGElement {
-  return svg(
-    "g",
-    { class: "many-line", "data-product": product },
-    svg("title", {}, name),
-    svg("path", { d, class: "many-reach" }),
-    svg("path", { d, class: "passes-line" }),
-  );
+/** A line of a drive among several has a wider one around it for the pointer. */
+function lineOf(curve: Curve, d: string, dots: readonly SVGElement[]): SVGElement[] {
+  const { owner, name, dashed } = curve;
+  const look = `passes-line${dashed ? " dashed" : ""}`;
+  if (!owner) return [svg("path", { d, class: look, style: `stroke: ${inkOf(curve)}` }), ...dots];
+  const reach = svg("path", { d, class: "many-reach" });
+  const drawn = [svg("title", {}, name), reach, svg("path", { d, class: look }), ...dots];
+  return [svg("g", { class: "many-line", "data-product": owner.product }, ...drawn)];
 }
 
 /** The window of steady state: its mean, and the permitted 10% to either side. */
@@ -188,22 +196,34 @@ function levelMarks(level: Level, x: (at: number) => number, y: (value: number) 
   ];
 }
 
+/** A key for each curve; of several drives one for each, and then one for each of their columns. */
+function legend(curves: readonly Curve[]): HTMLElement[] {
+  const line = (isDashed: boolean, ink: string) =>
+    h("span", { class: isDashed ? "curve-key dashed" : "curve-key", style: `border-color: ${ink}` });
+  const firsts = curves.filter(
+    ({ owner }, at) => !owner || curves.findIndex((one) => one.owner?.product === owner.product) === at,
+  );
+  const drives = firsts.map((curve) => {
+    const { owner } = curve;
+    const name = owner ? [sourceSign(owner.source), owner.name] : curve.name;
+    const of = { "data-product": owner?.product, class: owner ? "signed" : null };
+    return h("li", of, line(!owner && curve.dashed, inkOf(curve)), name);
+  });
+  const columns = curves.filter(
+    ({ column }, at) => column !== undefined && curves.findIndex((one) => one.column === column) === at,
+  );
+  return [
+    ...drives,
+    ...columns.map(({ column, dashed }) => h("li", {}, line(dashed, "var(--ink-2)"), column ?? "")),
+  ];
+}
+
 export function curveGraph(
   name: string,
   plot: CurvePlot,
   recolor: (within: HTMLElement) => void = () => undefined,
 ): HTMLElement {
-  const key = (curve: Curve) =>
-    h(
-      "li",
-      { "data-product": curve.product },
-      h("span", {
-        class: curve.dashed ? "curve-key dashed" : "curve-key",
-        style: `border-color: ${curve.product === undefined ? `var(--run-${curve.color})` : "var(--slot)"}`,
-      }),
-      curve.name,
-    );
-  const many = plot.curves.some(({ product }) => product !== undefined);
+  const many = plot.curves.some(({ owner }) => owner !== undefined);
   const height = plot.level === undefined && !many ? HEIGHT : HEIGHT_LEVEL;
   const scale = plot.unit === "ns" ? "latency, log scale" : plot.unit;
   const band = "The band lies 10% to either side of the mean of the five rounds that are steady.";
@@ -218,7 +238,7 @@ export function curveGraph(
         h("span", { class: "quiet chart-unit" }, `${scale} by ${plot.rowName}`),
       ),
       drawing(height, (width) => draw(plot, width, height), recolor),
-      h("ul", { class: many ? "passes-legend many-legend" : "passes-legend" }, plot.curves.map(key)),
+      h("ul", { class: many ? "passes-legend many-legend" : "passes-legend" }, legend(plot.curves)),
       plot.level && h("figcaption", { class: "quiet" }, band),
     ),
     plot.label ?? plot.title,
@@ -240,21 +260,13 @@ export const COLORS = 6;
 /** Of several runs, more columns than these in one plot could not be told apart. */
 const COLUMNS_MAX = 2;
 
-/** One column of a table, a line for each of many drives. */
-function manyLines(runs: readonly Run[], name: string, at: number, { keyOf }: Many): Curve[] {
-  return runs.map((run) => {
-    const table = run.view.tables.find((one) => one.name === name);
-    const values = table?.rows.map(({ values }) => values[at] ?? null) ?? [];
-    return { name: plainRunName(run), values, color: 1, dashed: false, product: keyOf(run) };
-  });
-}
-
-/** One column of a table, a line in a colour of its own for each run. */
-function columnLines(runs: readonly Run[], name: string, at: number): Curve[] {
+/** One column of a table, a line for each drive. */
+function columnLines(runs: readonly Run[], name: string, at: number, { ownerOf }: Many): Curve[] {
   return runs.map((run, slot) => {
     const table = run.view.tables.find((one) => one.name === name);
     const values = table?.rows.map(({ values }) => values[at] ?? null) ?? [];
-    return { name: plainRunName(run), values, color: slot + 1, dashed: false };
+    const color = (slot % COLORS) + 1;
+    return { name: plainRunName(run), values, color, dashed: false, owner: ownerOf(run, runs) };
   });
 }
 
@@ -279,15 +291,17 @@ export function columnShapes(names: readonly string[]): Shape[] {
   return names.map((_, at) => ({ color: (at % COLORS) + 1, dashed: at >= COLORS }));
 }
 
-function linesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
+function linesOf(runs: readonly Run[], name: string, unit: string, { ownerOf }: Many): Curve[] {
   return runs.flatMap((run, slot) => {
     const table = run.view.tables.find((one) => one.name === name);
     const columns = columnsOf(table, unit);
     const shapes = columnShapes(columns.map((column) => column.name));
     return columns.map((column, order) => ({
-      name: runs.length > 1 ? `${plainName(run)}, ${spareLabel(run.variant)}: ${column.name}` : column.name,
+      name: runs.length > 1 ? `${plainRunName(run)}: ${column.name}` : column.name,
       values: table?.rows.map(({ values }) => values[column.at] ?? null) ?? [],
       ...(runs.length > 1 ? { color: (slot % COLORS) + 1, dashed: order > 0 } : shapes[order]),
+      owner: ownerOf(run, runs),
+      column: columns.length > 1 && ownerOf(run, runs) ? column.name : undefined,
     }));
   });
 }
@@ -298,9 +312,10 @@ function columnsOf(table: Table | undefined, unit: string): (Table["columns"][nu
   return columns.filter((column) => column.unit === unit);
 }
 
-/** The colours of drives that are too many for one colour each. */
+/** The drives of curves, and their colours on this page. */
 export interface Many {
-  keyOf: (run: Run) => string;
+  /** The drive of one of these runs; missing for a single one, and where a drive has several of them. */
+  ownerOf: (run: Run, runs: readonly Run[]) => Owner | undefined;
   recolor: (within: HTMLElement) => void;
 }
 
@@ -324,16 +339,17 @@ function measuredOnly(plot: CurvePlot): CurvePlot {
 /** A small plot for each column, with a line for each drive. */
 function columnPlots(runs: readonly Run[], drawn: Curves, unit: string, many: Many): HTMLElement[] {
   const table = runs[0].view.tables.find((one) => one.name === drawn.table);
-  const isMany = runs.length > COLORS;
   return columnsOf(table, unit).flatMap(({ name, at }) => {
-    const curves = isMany ? manyLines(runs, drawn.table, at, many) : columnLines(runs, drawn.table, at);
+    const curves = columnLines(runs, drawn.table, at, many);
     const known = curves.some(({ values }) => values.some((value) => value !== null));
     if (!table || !known) return [];
     const title = `${table.title}: ${name}`;
     const label = `${title}, ${runs.length} drives`;
     const labels = table.rows.map((row) => row.label);
-    const plot = { title, label, unit, rowName: table.row_name, labels, curves, isLog: drawn.log_rows };
-    return [curveGraph(drawn.table, measuredOnly(plot), many.recolor)];
+    const whole = { title, label, unit, rowName: table.row_name, labels, curves, isLog: drawn.log_rows };
+    const plot = measuredOnly(whole);
+    // Points above a single label are no curves.
+    return plot.labels.length < 2 ? [] : [curveGraph(drawn.table, plot, many.recolor)];
   });
 }
 
@@ -348,7 +364,7 @@ function plotsOf(runs: readonly Run[], drawn: Curves, unit: string, many: Many):
   const groups = same ? [runs] : runs.map((run) => [run]);
   return groups.flatMap((group) => {
     const table = group[0].view.tables.find((one) => one.name === name);
-    const curves = linesOf(group, name, unit);
+    const curves = linesOf(group, name, unit, many);
     const known = curves.some(({ values }) => values.some((value) => value !== null));
     if (!table || !known) return [];
     const whose = same ? "" : `: ${plainName(group[0])}, ${spareLabel(group[0].variant)}`;
@@ -357,7 +373,7 @@ function plotsOf(runs: readonly Run[], drawn: Curves, unit: string, many: Many):
     const label = `${table.title}, ${what}: ${group.map(plainRunName).join("; ")}`;
     const rowName = table.row_name;
     const plot = measuredOnly({ title, label, unit, rowName, labels: labels(table), curves, isLog });
-    return [curveGraph(name, plot)];
+    return plot.labels.length < 2 ? [] : [curveGraph(name, plot, many.recolor)];
   });
 }
 

@@ -2,6 +2,7 @@
 
 import type { App } from "../../app";
 import { isImported, type Run, runsBeside } from "../../data/load";
+import { shortNames } from "../../data/products";
 import { curvesOf, feltOf, hasPowerBars, heading, heatMapsOf, inOrder, question } from "../../data/tests";
 import { aside, h, lateFold } from "../../dom";
 import { testBars, testTiles } from "../bars/chapter";
@@ -12,7 +13,7 @@ import { conditions } from "../text/conditions";
 import { figuresTable, goToFigure } from "../text/figures";
 import { findingCard } from "../text/findings";
 import { wordsOf } from "../text/words";
-import { COLORS, convergence, curveGraphs } from "./curves";
+import { COLORS, convergence, curveGraphs, type Many } from "./curves";
 import { feltBlock } from "./felt";
 import { heatMaps } from "./heatmap";
 import { passOverlay } from "./overlay";
@@ -44,7 +45,7 @@ function verdict({ view }: Run): HTMLElement | null {
   );
 }
 
-/** The pictures of one run, under its name where several drives are on the page. */
+/** The pictures of one run, under its name if it is not the only one. */
 function pictures(run: Run, runs: readonly Run[]): HTMLElement | null {
   const { passes, power } = run.view;
   const drawn = [
@@ -53,7 +54,9 @@ function pictures(run: Run, runs: readonly Run[]): HTMLElement | null {
     power.length > 0 && powerGraph(power, runs.indexOf(run), plainRunName(run)),
     ...convergence(run),
   ].filter((one) => one !== null && one !== false);
-  return drawn.length === 0 ? null : h("article", { class: "measured" }, h("h3", {}, runName(run)), drawn);
+  return drawn.length === 0
+    ? null
+    : h("article", { class: "measured" }, runs.length > 1 && h("h3", {}, runName(run)), drawn);
 }
 
 /** The tables, the sentences and the conditions of one run. */
@@ -94,7 +97,7 @@ function details(test: string, own: readonly Run[], overlay: HTMLElement | null)
 }
 
 /** Plots side by side; more of them are in a fold. */
-const PLOTS_MAX = 4;
+const PLOTS_MAX = 2;
 
 function curvesGrid(curves: readonly HTMLElement[]): HTMLElement[] {
   if (curves.length < 2) return [...curves];
@@ -110,26 +113,42 @@ function isNarrow(bars: HTMLElement | null): boolean {
   return bars !== null && bars.querySelectorAll(".bars").length === 1;
 }
 
+/** The drives of runs, by the short names of the page. */
+function ownersOf({ products }: App): Many["ownerOf"] {
+  const { names } = shortNames(products);
+  const productOf = (run: Run) => products.find(({ runs }) => runs.includes(run));
+  return (run, among) => {
+    const product = productOf(run);
+    if (!product || among.length < 2) return undefined;
+    if (among.length <= COLORS && among.some((one) => one !== run && productOf(one) === product))
+      return undefined;
+    return { product: product.key, name: names.get(product.key) ?? product.name, source: product.source };
+  };
+}
+
 function testSection(app: App, test: string): HTMLElement {
   const all = runsBeside(app.library);
   const own = all.filter((run) => run.view.test === test);
   const id = sectionId(test, false);
   const title = heading(test);
   const recolor = (within: ParentNode) => colorProducts(app, within);
-  const keyOf = (run: Run) => app.products.find(({ runs }) => runs.includes(run))?.key ?? "";
+  const many = { ownerOf: ownersOf(app), recolor };
   const tables = own.flatMap(({ view }) => view.tables.map(({ name }) => name));
   // Imported curves of the same table join those of the test.
   const drawnRuns = [...own, ...all.filter((run) => run.view.test !== test && isImported(run))];
-  const curves = curvesOf(test, tables).flatMap((drawn) => curveGraphs(drawn, drawnRuns, { keyOf, recolor }));
+  const curves = curvesOf(test, tables).flatMap((drawn) => curveGraphs(drawn, drawnRuns, many));
   const maps = heatMaps(heatMapsOf(test), own);
-  const overlay = passOverlay(own, { keyOf, recolor });
-  const many = own.length > COLORS;
+  const overlay = passOverlay(own, many);
+  const isMany = own.length > COLORS;
   const bars = testBars(app, test, recolor, curves.length > 0);
-  const half = many && curves.length === 0 && isNarrow(bars);
+  const felt = feltOf(test).map((table) => feltBlock(app, test, table));
+  const drawn = own.length <= OPEN_MAX ? own.map((run) => pictures(run, own)) : [];
+  const isTiles = !bars && [...maps, ...felt, ...drawn].every((one) => one === null);
+  const half = curves.length === 0 && (isMany ? isNarrow(bars) : isTiles);
   return h(
     "section",
     {
-      class: `other-test${many ? " many" : ""}${half ? " half" : ""}`,
+      class: `other-test${isMany ? " many" : ""}${half ? " half" : ""}`,
       id,
       "data-name": title,
       "aria-labelledby": `${id}-title`,
@@ -138,9 +157,9 @@ function testSection(app: App, test: string): HTMLElement {
     h("h2", { id: `${id}-title` }, question(test)),
     wordsOf(app, test),
     bars ?? testTiles(app, test),
-    feltOf(test).map((table) => feltBlock(app, test, table)),
+    felt,
     curvesGrid([...curves, ...maps]),
-    own.length <= OPEN_MAX && own.map((run) => pictures(run, own)),
+    drawn,
     details(test, own, overlay),
   );
 }

@@ -27,12 +27,14 @@ function passOf({ view }: Run, phase: string): Pass | undefined {
   return view.passes.find((pass) => pass.phase === phase);
 }
 
-function linesOf(runs: readonly Run[], phase: string, { keyOf }: Many): Curve[] {
+function linesOf(runs: readonly Run[], phase: string, { ownerOf }: Many): Curve[] {
   return runs.flatMap((run, slot) => {
     const pass = passOf(run, phase);
     if (!pass) return [];
-    const curve = { name: plainRunName(run), values: byPart(pass), color: slot + 1, dashed: false };
-    return [runs.length > COLORS ? { ...curve, product: keyOf(run) } : curve];
+    const color = (slot % COLORS) + 1;
+    return [
+      { name: plainRunName(run), values: byPart(pass), color, dashed: false, owner: ownerOf(run, runs) },
+    ];
   });
 }
 

@@ -6,7 +6,7 @@ import { h } from "../../dom";
 import { type TableData, withTools } from "../parts/chart-tools";
 import { drawing, svg } from "./svg";
 
-const HEIGHT = 220;
+const HEIGHT = 180;
 const LEFT = 52;
 const BOTTOM = 30;
 const TOP = 8;

@@ -65,7 +65,9 @@ export function warningsOf(runs: readonly Run[]): HTMLElement[] {
     .map((own) =>
       notice(
         own[0].view.warnings,
-        own.flatMap((run, at) => [at === 0 ? " for " : ", ", runName(run)]),
+        own.length > 1 && own.length === runs.length
+          ? [" for all of these"]
+          : own.flatMap((run, at) => [at === 0 ? " for " : ", ", runName(run)]),
       ),
     );
 }

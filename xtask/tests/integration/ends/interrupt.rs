@@ -31,6 +31,12 @@ fn an_interrupted_run_keeps_what_it_measured() {
     assert_eq!(load["complete"], false);
     assert!(load["ios"].as_u64().is_some_and(|ios| ios > 0), "{load:#}");
     assert!(dirs[0].join("series.parquet").is_file());
+    // The printed command can be pasted: its path is the end of the line.
+    let shown = Answer::of(lab.command(&["show", "--library"]).arg(lab.library()));
+    let told = shown.stdout.lines().find_map(|line| line.split_once(": ssdlab run --resume "));
+    let (why, path) = told.expect("the command that finishes it");
+    assert!(why.ends_with("with the --erase of the first call"), "{why}");
+    assert_eq!(lab.path(path), dirs[0]);
 }
 
 #[test]

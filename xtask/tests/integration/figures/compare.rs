@@ -96,6 +96,9 @@ fn runs_of_one_test_are_compared_across_one_condition() {
     assert_eq!(outcome(&better.document(), "iops_steady_mean"), "better");
     let conditions = better.document()["comparisons"][0]["conditions"].to_string();
     assert!(conditions.contains("25% spare area") && !conditions.contains("sim."), "{conditions}");
+    let words = told(&lab, &["label:whole", "label:spare", "--across", "spare"]);
+    assert!(words.stdout.lines().all(|line| line.chars().count() <= 80), "{}", words.stdout);
+    assert!(words.stdout.contains(", run ") && !words.stdout.contains("-consistency-"));
     compare(&lab, &["label:spare", "label:whole", "--across", "spare"]).must_exit_with(1);
     let only = ["--metric", "iops_steady_mean"];
     let same =

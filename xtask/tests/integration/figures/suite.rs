@@ -46,6 +46,8 @@ fn a_review_is_one_page_and_goes_on_where_it_stopped() {
     let announced = format!("{} runs, about", dirs.len());
     assert!(first.stderr.contains(&announced), "not {announced}:\n{}", first.stderr);
     assert!(dirs.len() >= 10, "the suite is longer: {dirs:?}");
+    let plan = first.stderr.lines().take_while(|line| !line.contains(": seed ")).count();
+    assert!((2..=8).contains(&plan), "a plan is no list of every step:\n{}", first.stderr);
     for dir in &dirs {
         let run_id = dir.file_name().expect("a name").to_string_lossy();
         assert!(page.contains(&*run_id), "the page does not show {run_id}");
@@ -76,6 +78,17 @@ fn trims_and_flushes_go_among_reads_and_writes_of_a_file() {
     let number = |name: &str| phase[name].as_u64().expect("a number");
     let share = number("bytes") as f64 / 4096.0 / number("ios") as f64;
     assert!((0.5..1.0).contains(&share), "some of the commands move nothing: {phase:#}");
+}
+
+#[test]
+fn a_workload_has_a_quick_form_too() {
+    let lab = Lab::new();
+    let plan = ["plan", "workload", DRIVE, "--workload=oltp"];
+    let whole = Answer::of(&mut lab.command(&plan));
+    whole.must_exit_with(0);
+    let quick = Answer::of(lab.command(&plan).arg("--quick"));
+    quick.must_exit_with(0);
+    assert_ne!(whole.stdout, quick.stdout, "it is shorter");
 }
 
 #[test]

@@ -29,6 +29,8 @@ fn a_run_is_a_card_and_the_rest_is_asked_for() {
     assert!(text.iter().all(|line| line.chars().count() <= 80), "{card}");
     assert!((8..=24).contains(&lines.len()), "{card}");
     assert!(!card.contains('\u{1b}'), "no colour in a pipe: {card}");
+    let curve = text.iter().position(|line| line.starts_with("  30 s, ")).expect("a curve");
+    assert!(curve <= 3, "the curve is first: {card}");
     let short = dir.rsplit('-').next().expect("the last letters");
     assert!(card.contains(&format!("ssdlab show {short} --all")), "{card}");
     assert_eq!(show(&[short]), card);
@@ -76,6 +78,33 @@ fn a_library_is_listed_by_drive() {
     let name = last.split_whitespace().next().expect("a name");
     let shown = Answer::of(&mut lab.command(&["show", name, "--library=runs"]));
     assert!(shown.stdout.starts_with("Generic PCIe 4.0"), "{shown:#?}");
+}
+
+/// The live line of a run stays one line, whatever the width of the terminal.
+#[test]
+fn progress_is_one_line_of_the_terminal() {
+    let lab = Lab::new();
+    let ssdlab = lab.command(&RUN).get_program().to_owned();
+    for columns in [60, 80, 100, 120] {
+        let words = RUN.map(|word| if word == "--quiet" { "--jobs=1" } else { word });
+        let words = words.map(|word| format!("'{word}'")).join(" ");
+        let call = format!("stty cols {columns} rows 24; {} {words}", ssdlab.display());
+        let mut script = std::process::Command::new("script");
+        script.args(["--quiet", "--command", &call, "/dev/null"]).current_dir(lab.path("."));
+        script.env("TERM", "xterm").env_remove("COLUMNS");
+        let output = script.output().expect("script of util-linux");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Each drawing begins with the erasure of the line before it.
+        let lines = text.split(['\r', '\n']).flat_map(|line| line.split("\u{1b}[2K"));
+        let live: Vec<&str> = lines.filter(|line| line.starts_with(['░', '█'])).collect();
+        let is_told = |line: &&&str| line.contains("IOPS") && line.contains(" left");
+        let told = live.iter().find(is_told).unwrap_or_else(|| panic!("no rates in {text:?}"));
+        // Time left is the reader's, and time done the drive's.
+        assert!(columns < 80 || told.contains(" simulated"), "{told}");
+        for line in live {
+            assert!(line.chars().count() <= columns, "{columns}: {line:?}");
+        }
+    }
 }
 
 /// On a terminal the title is bold, unless `NO_COLOR` is set.

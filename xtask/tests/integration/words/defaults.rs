@@ -97,6 +97,12 @@ fn shells_complete_words_and_names_that_exist() {
     let mut programs = folder.into_os_string();
     programs.push(":");
     programs.push(std::env::var_os("PATH").expect("PATH"));
+    // A machine without a disk has none to complete.
+    let list = Answer::of(&mut lab.command(&["list", "--format=json"])).stdout;
+    let device = list
+        .split('"')
+        .find(|word| word.starts_with("/dev/") && !word.contains("loop"))
+        .map(str::to_owned);
     for (shell, call) in SHELLS {
         let script = Answer::of(&mut lab.command(&["completions", shell]));
         script.must_exit_with(0);
@@ -116,6 +122,9 @@ fn shells_complete_words_and_names_that_exist() {
         completes(&["run", "load-l"], "load-latency");
         completes(&["run", "trim", "sim:samsung-840-p"], "samsung-840-pro-256gb");
         completes(&["run", "trim", "sim:x", "--set", "tort"], "torture=");
+        if let Some(device) = &device {
+            completes(&["run", "trim", &device[..device.len() - 1]], device);
+        }
         completes(&["run", "workload", "null:", "--workload", "olt"], "oltp");
         completes(&["show", "--library", "runs", &name[..12]], &name);
         completes(&["compare", "--library", "runs", "label:b"], "before");

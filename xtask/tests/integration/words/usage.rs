@@ -79,6 +79,22 @@ fn mistakes_are_named_with_a_way_out() {
 }
 
 #[test]
+fn every_suggested_model_exists() {
+    let lab = Lab::new();
+    for typed in ["840pro", "extreme-ii", "vertex3"] {
+        let target = format!("sim:{typed}");
+        let answer = Answer::of(&mut lab.command(&["plan", "consistency", &target]));
+        answer.must_exit_with(2);
+        let (_, rest) = answer.stderr.split_once("close to it: ").expect("a suggestion");
+        let (names, _) = rest.split_once(';').expect("the end of the list");
+        for name in names.split(", ") {
+            let shown = Answer::of(&mut lab.command(&["sim", "models", &format!("sim:{name}")]));
+            shown.must_exit_with(0);
+        }
+    }
+}
+
+#[test]
 fn a_purge_method_for_a_target_that_has_none_is_refused_with_the_reason() {
     let lab = Lab::new();
     for verb in ["run", "plan"] {

@@ -8,6 +8,7 @@ use result::store::{self, LibraryEntry, RunDir};
 use crate::args::heading;
 use crate::args::{Format, PlaceArgs};
 use crate::failure::EXIT_DONE;
+use crate::summary::last_letters;
 use crate::ui::out::{Emphasis, data, write_emphasised};
 use crate::ui::table::{self, bytes};
 
@@ -141,7 +142,7 @@ fn row(run: &Run, size_bytes: u64, names: &[String]) -> Vec<String> {
 
 /// The last letters of a run, or all of its name where another run has the same ones.
 fn short_name<'a>(run_id: &'a str, names: &[String]) -> &'a str {
-    let short = run_id.rsplit('-').next().unwrap_or(run_id);
+    let short = last_letters(run_id);
     let others = names.iter().filter(|name| *name != run_id);
     if others.into_iter().any(|name| name.ends_with(short)) { run_id } else { short }
 }
