@@ -61,6 +61,10 @@ impl Lab {
             let code = code.expect("it was not killed");
             let document = serde_json::from_str::<Value>(&stdout);
             let stdout = document.map_or(stdout, |document| format!("{document:#}\n"));
+            // A busy machine takes more than a moment for work that has a line of its own then.
+            let is_wait = |line: &&str| line.starts_with("reading ") && line.ends_with(" ...\n");
+            let stderr: String =
+                stderr.split_inclusive('\n').filter(|line| !is_wait(line)).collect();
             text += &format!("$ ssdlab {}\n{stdout}{stderr}[exit code {code}]\n\n", args.join(" "));
         }
         text.replace(&*self.dir.path().to_string_lossy(), "LAB")

@@ -62,7 +62,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         Inputs::default().library(&args.place.library).runs(runs_read).page(args.web.as_deref());
     let inputs = inputs.words(args.words.as_deref());
     inputs.require_other(&args.output, "-o")?;
-    let wait = Wait::new(&format!("reading {} runs", runs.len()));
+    let wait = Wait::new(&format!("reading runs ({})", runs.len()));
     let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
     let page = load_page(args.web.as_deref())?;
     let mut report = build(title, &runs)?;

@@ -20,7 +20,7 @@ pub struct Wait {
 }
 
 impl Wait {
-    /// Begins the work of these words, e.g. `reading 2,000 runs`.
+    /// Begins the work of these words, e.g. `reading runs (2,000)`.
     pub fn new(work: &str) -> Self {
         let (end, ended) = channel();
         let work = visible(work).into_owned();
