@@ -71,6 +71,11 @@ impl GenericNode {
     }
 }
 
+/// The path of the character device of a namespace, or `None` if it has none.
+pub fn path(report: &DeviceReport) -> Option<PathBuf> {
+    locate(&System::live(), report).ok().map(|(_, path, _)| path)
+}
+
 /// The namespace in sysfs, and the node and number of its character device; or why there is none.
 pub(crate) fn locate(
     system: &System,
