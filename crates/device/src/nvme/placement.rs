@@ -10,10 +10,10 @@ use base::Bytes;
 use nvme::fdp::{self, Configuration, HandleStatus, Statistics};
 use target::TargetError;
 
-use super::Controller;
 use super::command::AdminCommand;
 use super::generic;
 use super::io_command::IoCommand;
+use super::{Controller, with_cause};
 use crate::describe::DeviceReport;
 use crate::host::sysfs::System;
 
@@ -35,15 +35,19 @@ impl PlacementHandles {
         generic::locate(&System::live(), report)?;
         let node = report.node.display().to_string();
         let controller = Controller::new(file, &node);
-        let namespace_id = controller.namespace_id().map_err(words)?;
-        let Some(group) = controller.placement_group(namespace_id).map_err(words)? else {
+        let namespace_id = controller.namespace_id().map_err(|error| with_cause(&error))?;
+        let Some(group) =
+            controller.placement_group(namespace_id).map_err(|error| with_cause(&error))?
+        else {
             return Err(
                 "the drive has no flexible data placement: bit 19 of ctratt in `nvme id-ctrl`, or \
                         endgid in `nvme id-ns`, is 0"
                     .into(),
             );
         };
-        let Some(index) = controller.configuration_in_force(group).map_err(words)? else {
+        let Some(index) =
+            controller.configuration_in_force(group).map_err(|error| with_cause(&error))?
+        else {
             return Err(format!(
                 "flexible data placement is off in endurance group {group}: delete its namespaces, then \
                  `nvme fdp feature {node} --endgrp-id={group} --enable-conf-idx=0`, then `nvme create-ns` with handles"
@@ -51,7 +55,7 @@ impl PlacementHandles {
         };
         let configurations = controller.execute(&AdminCommand::placement_configurations(group));
         let configuration = configurations.ok().and_then(|log| Configuration::decode(&log, index));
-        let handles = controller.handles(namespace_id).map_err(words)?;
+        let handles = controller.handles(namespace_id).map_err(|error| with_cause(&error))?;
         Self::of(&handles, configuration)
     }
 
@@ -78,12 +82,6 @@ impl PlacementHandles {
             if groups > 1 { format!(", the first of {groups} groups") } else { String::new() };
         format!("{count}, {isolation} isolated, in units of {}{group}", Bytes(unit_bytes))
     }
-}
-
-/// An error and its cause.
-fn words(error: TargetError) -> String {
-    let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-    format!("{error}{}", cause.unwrap_or_default())
 }
 
 impl Controller<'_> {
