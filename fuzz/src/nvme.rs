@@ -9,10 +9,11 @@ use expose::nvme::{Names, Subsystem, queue};
 use expose::plan::Shape;
 use expose::socket::Stream;
 use expose::{Contents, Disk, Pace, SharedDisk};
-use nvme::command::{Command, DataDescriptor, FABRICS, admin, nvm};
+use nvme::command::{Command, CopySource, DataDescriptor, FABRICS, admin, nvm};
 use nvme::fabrics::{ANY_CONTROLLER, Connect, ConnectData, PropertyAccess, kind, property};
 use nvme::fdp;
 use nvme::identify::{IdentifyController, IdentifyNamespace};
+use nvme::log::page;
 use nvme::pdu::{ConnectionParameters, Digests, Pdu};
 use nvme::zns::opcode;
 
@@ -65,16 +66,24 @@ fn drive(has_zones: bool) -> &'static (Arc<Subsystem>, u16) {
 pub(crate) fn serve(data: &[u8]) {
     let Some((first, data)) = data.split_first() else { return };
     let _ = (IdentifyController::decode(data), IdentifyNamespace::decode(data));
-    let begin = if first & begin::BARE == 0 { hello(*first) } else { Vec::new() };
+    let _ = fdp::Configuration::decode(data, *first);
+    let _ = fdp::identifiers(&fdp::HandleStatus::decode_all(data), *first);
+    let _ = exchange(*first, data);
+}
+
+/// Serves the host and returns all that it was answered.
+fn exchange(first: u8, data: &[u8]) -> Vec<u8> {
+    let begin = if first & begin::BARE == 0 { hello(first) } else { Vec::new() };
     let (mut host, stream) = UnixStream::pair().expect("sockets");
     let bytes = [&begin, &data[..data.len().min(BYTES_MAX)]].concat();
     let drive = &drive(first & begin::ZONES != 0).0;
-    std::thread::scope(|scope| {
+    let answers = std::thread::scope(|scope| {
         let mut answers = host.try_clone().expect("a socket");
-        scope.spawn(move || {
+        let reader = scope.spawn(move || {
             let mut all = Vec::new();
             // The server may have ended the connection with bytes unread.
             let _ = answers.read_to_end(&mut all);
+            all
         });
         scope.spawn(move || {
             let _ = host.write_all(&bytes).and_then(|()| host.shutdown(Shutdown::Write));
@@ -82,8 +91,10 @@ pub(crate) fn serve(data: &[u8]) {
         let stream = Stream::Unix(stream);
         let _ = queue::serve(&stream, drive);
         stream.end();
+        reader.join().expect("it reads to the end")
     });
     drive.shared.with(|disk| disk.drive().check()).expect("the drive is sound");
+    answers
 }
 
 fn unit(command: Command, data: &[u8], digests: Digests) -> Vec<u8> {
@@ -126,6 +137,46 @@ fn hello(first: u8) -> Vec<u8> {
     let enable = PropertyAccess { is_long: false, offset: property::CONFIGURATION, value: 1 };
     out.extend(unit(fabric(kind::PROPERTY_SET, enable.dwords()), &[], digests));
     out
+}
+
+/// Admin commands that take long, or that only some drives have: self-tests, an overwrite, power, the log of zones.
+fn rare_commands() -> Vec<u8> {
+    let plain = Digests::default();
+    let log_of = |page: u8, bytes: u32| [u32::from(page) | (bytes / 4 - 1) << 16, 0, 0, 0, 0, 0];
+    let alone = |command| unit(command, &[], plain);
+    let power = command(admin::SET_FEATURES, 0, [0x0c, 1, 0, 0, 0, 0], 0);
+    [
+        alone(command(admin::SELF_TEST, 1, [1, 0, 0, 0, 0, 0], 0)),
+        alone(command(admin::GET_LOG_PAGE, 0, log_of(page::SELF_TEST, 564), 564)),
+        alone(command(admin::SELF_TEST, 1, [2, 0, 0, 0, 0, 0], 0)),
+        alone(command(admin::SELF_TEST, 1, [0xf, 0, 0, 0, 0, 0], 0)),
+        // Two passes of an inverted pattern.
+        alone(command(admin::SANITIZE, 0, [3 | 2 << 4 | 1 << 8, 0x5a5a_5a5a, 0, 0, 0, 0], 0)),
+        alone(command(admin::GET_LOG_PAGE, 0, log_of(page::SANITIZE, 512), 512)),
+        alone(command(admin::GET_FEATURES, 0, [0x0c, 0, 0, 0, 0, 0], 256)),
+        unit(power, &[0x18; 256], plain),
+        alone(command(admin::GET_LOG_PAGE, 1, log_of(page::CHANGED_ZONES, 4096), 4096)),
+        alone(command(admin::DIRECTIVE_RECEIVE, 1, [1023, 1 | 2 << 8, 0, 0, 0, 0], 4096)),
+    ]
+    .concat()
+}
+
+/// Commands of a queue of a drive with handles that move data, or exchange the units of handles.
+fn moving_commands() -> Vec<u8> {
+    let plain = Digests::default();
+    let sources = [CopySource { start: 0, blocks: 8 }, CopySource { start: 64, blocks: 1 }];
+    let sources: Vec<u8> = sources.iter().flat_map(CopySource::encode).collect();
+    let block = [5; 4096];
+    let identifiers = [1_u16, 3].map(u16::to_le_bytes).concat();
+    let update = command(fdp::opcode::MANAGEMENT_SEND, 1, [1 | 1 << 16, 0, 0, 0, 0, 0], 0);
+    [
+        unit(command(nvm::WRITE, 1, [0, 0, 7, 0, 0, 0], 0), &block, plain),
+        unit(command(nvm::COPY, 1, [128, 0, 1, 0, 0, 0], 0), &sources, plain),
+        unit(command(nvm::COPY, 1, [256, 0, 1 | 2 << 20, 1 << 16, 0, 0], 0), &sources, plain),
+        unit(update, &identifiers, plain),
+        unit(command(nvm::READ, 1, [128, 0, 7, 0, 0, 0], 4096), &[], plain),
+    ]
+    .concat()
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
@@ -176,10 +227,49 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     vec![
         [&[0], &placed[..]].concat(),
         [&[begin::IO_QUEUE], &placed_io[..]].concat(),
+        [&[begin::IO_QUEUE], &moving_commands()[..]].concat(),
+        [&[0], &rare_commands()[..]].concat(),
+        [&[begin::ZONES], &rare_commands()[..]].concat(),
         [&[begin::IO_QUEUE | begin::ZONES], &zones[..]].concat(),
         [&[begin::ZONES], &commands[..]].concat(),
         [&[0], &commands[..], &behavior].concat(),
         [&[begin::BARE], &whole[..]].concat(),
         [&[begin::DIGESTS], &commands[..]].concat(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nvme::pdu::{PduState, parse};
+    use nvme::status::CommandStatus;
+
+    /// The states other than success with which commands of this host end.
+    fn failures(first: u8, data: &[u8]) -> Vec<CommandStatus> {
+        let answers = exchange(first, data);
+        let (mut rest, mut failures) = (&answers[..], Vec::new());
+        while let PduState::Complete { bytes, pdu, .. } =
+            parse(rest, Digests::default(), BYTES_MAX).expect("a unit")
+        {
+            if let Pdu::Completion(completion) = pdu {
+                failures.extend(Some(completion.status).filter(|it| *it != CommandStatus::SUCCESS));
+            }
+            rest = &rest[bytes..];
+        }
+        assert!(rest.is_empty() && !answers.is_empty(), "{} bytes left", rest.len());
+        failures
+    }
+
+    /// Whoever begins with commands that are refused hardly changes them into others that are not.
+    #[test]
+    fn commands_of_the_seeds_are_carried_out_where_the_drive_has_them() {
+        assert_eq!(failures(begin::IO_QUEUE, &moving_commands()), []);
+        let field = CommandStatus::INVALID_FIELD;
+        // The table of power states is fixed, the log of zones is absent, and one directive alone tells parameters.
+        let of_handles = [CommandStatus::NOT_CHANGEABLE, CommandStatus::INVALID_LOG, field];
+        assert_eq!(failures(0, &rare_commands()), of_handles);
+        // No overwrite of zones, no power states, no directives.
+        let of_zones = [field, field, field, CommandStatus::INVALID_OPCODE];
+        assert_eq!(failures(begin::ZONES, &rare_commands()), of_zones);
+    }
 }

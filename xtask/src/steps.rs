@@ -311,7 +311,7 @@ pub(crate) const STEPS: &[Step] = &[
         what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
         lane: Lane::Side,
         after: &["program", "kernel"],
-        not_before: Some("tidy"),
+        not_before: Some("clippy"),
         needs: EMULATOR,
         run: emulated,
     },

@@ -128,6 +128,10 @@ impl Identity {
     /// Label of the drive's model; absent where the name of the target is its model.
     pub const MODEL: &str = "model";
 
+    /// Label of the placement handles of a real drive, or of the reason why writes cannot name any; absent for other
+    /// targets.
+    pub const PLACEMENT: &str = "placement";
+
     /// The model of the drive, which facts are known of.
     pub fn model(&self) -> &str {
         self.details.get(Self::MODEL).unwrap_or(&self.name)

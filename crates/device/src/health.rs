@@ -13,7 +13,7 @@ use crate::ata::counters::{self, Written};
 use crate::ata::{self, smart::Attribute};
 use crate::describe::{DeviceReport, Protocol};
 use crate::host::clock::MonotonicClock;
-use crate::nvme;
+use crate::nvme::{self, fdp};
 
 /// Zero degrees Celsius.
 const ZERO_CELSIUS_K: i32 = 273;
@@ -27,6 +27,19 @@ pub struct DriveProbe {
     clock: MonotonicClock,
     /// Bytes and pages of the host at the first reading, on drives that count pages of unknown size.
     first: OnceLock<(u64, u64)>,
+    /// The counters of data placement, or `None` if the drive has none; unknown before the first reading.
+    placement: OnceLock<Option<PlacementCounters>>,
+}
+
+/// The counters of an endurance group with data placement. They are exact to the byte, where the SMART log counts thousands
+/// of sectors.
+#[derive(Clone, Copy, Debug)]
+struct PlacementCounters {
+    group: u16,
+    /// Bytes of the host at the first reading, by these counters and by the SMART log.
+    first: (u128, u64),
+    /// Whether no other log counts the bytes programmed.
+    counts_nand: bool,
 }
 
 impl DriveProbe {
@@ -35,8 +48,15 @@ impl DriveProbe {
         if protocol == Protocol::Other {
             return None;
         }
-        let (file, first) = (file.try_clone().ok()?, OnceLock::new());
-        Some(Self { file, protocol, name: name.to_owned(), clock, first })
+        let (first, placement) = (OnceLock::new(), OnceLock::new());
+        Some(Self {
+            file: file.try_clone().ok()?,
+            protocol,
+            name: name.to_owned(),
+            clock,
+            first,
+            placement,
+        })
     }
 
     fn read_nvme(&self) -> Result<HealthSnapshot, TargetError> {
@@ -44,6 +64,12 @@ impl DriveProbe {
         let mut health = of_nvme(&controller.smart()?);
         // Most drives do not have this log.
         health.nand_written_bytes = controller.nand_written_bytes().ok().flatten();
+        let counters = self.placement.get_or_init(|| PlacementCounters::find(&controller, &health));
+        if let Some(counters) = counters
+            && let Ok(now) = controller.placement_statistics(counters.group)
+        {
+            counters.add_to(&mut health, now);
+        }
         Ok(health)
     }
 
@@ -58,6 +84,34 @@ impl DriveProbe {
             add_written(&mut health, written, &self.first);
         }
         Ok(health)
+    }
+}
+
+impl PlacementCounters {
+    /// The counters beside the first health of a drive, or `None` if it has none.
+    fn find(controller: &nvme::Controller<'_>, health: &HealthSnapshot) -> Option<Self> {
+        let namespace_id = controller.namespace_id().ok()?;
+        let group = controller.placement_group(namespace_id).ok().flatten()?;
+        let now = controller.placement_statistics(group).ok()?;
+        let counts_nand = health.nand_written_bytes.is_none();
+        Some(Self {
+            group,
+            first: (now.host_written_bytes, health.host_written_bytes?),
+            counts_nand,
+        })
+    }
+
+    /// Makes the growth of a health exact, and adds the bytes programmed where nothing else counts them: those since
+    /// placement was switched on.
+    fn add_to(&self, health: &mut HealthSnapshot, now: fdp::Statistics) {
+        let grown = now.host_written_bytes.checked_sub(self.first.0);
+        let grown = grown.and_then(|bytes| u64::try_from(bytes).ok());
+        if let Some(bytes) = grown {
+            health.host_written_bytes = Some(self.first.1.saturating_add(bytes));
+        }
+        if self.counts_nand {
+            health.nand_written_bytes = u64::try_from(now.media_written_bytes).ok();
+        }
     }
 }
 
@@ -173,6 +227,26 @@ mod tests {
         bytes[220] = 3;
         let health = of_nvme(&SmartLog::decode(&bytes));
         assert_eq!((health.temperature_c, health.throttle_count), (Some(37), Some(5)));
+    }
+
+    #[test]
+    fn the_counters_of_placement_make_what_was_written_exact() {
+        let counters = PlacementCounters { group: 1, first: (4_096, 512_000), counts_nand: true };
+        let smart =
+            HealthSnapshot { host_written_bytes: Some(1_024_000), ..HealthSnapshot::default() };
+        let read = |counters: PlacementCounters, host_written_bytes| {
+            let mut health = smart.clone();
+            let media_written_bytes = 3 * 409_600;
+            let counted =
+                fdp::Statistics { host_written_bytes, media_written_bytes, ..Default::default() };
+            counters.add_to(&mut health, counted);
+            (health.host_written_bytes, health.nand_written_bytes)
+        };
+        assert_eq!(read(counters, 413_696), (Some(921_600), Some(1_228_800)));
+        let beside_ocp = PlacementCounters { counts_nand: false, ..counters };
+        assert_eq!(read(beside_ocp, 413_696), (Some(921_600), None));
+        assert_eq!(read(counters, 0).0, Some(1_024_000), "counters that were set back");
+        assert_eq!(read(counters, u128::MAX).0, Some(1_024_000));
     }
 
     #[test]

@@ -3,23 +3,26 @@
 //! [`command`] and [`io_command`] build each command as plain data, [`identify`] and [`log`] decode
 //! the answers, and [`status`] describes a failure in words. All are pure functions, byte for byte
 //! equal to `nvme-cli`. [`Controller`] talks to the kernel, [`generic`] finds and opens the node
-//! for I/O commands. Source of all layouts: NVM Express Base Specification 2.0 and NVM Command Set
+//! for I/O commands, [`placement`] finds the placement handles of a namespace. Source of all layouts: NVM Express Base Specification 2.0 and NVM Command Set
 //! Specification 1.0.
 
 pub mod command;
 pub mod generic;
 pub mod io_command;
+pub mod placement;
 pub mod status;
 
 use std::fs::File;
 use std::os::fd::AsFd;
 
-pub use nvme::{identify, log};
+pub use nvme::{fdp, identify, log};
+use rustix::io::Errno;
 use target::TargetError;
 
 use crate::host::ioctl;
 use command::AdminCommand;
 use identify::{IdentifyController, IdentifyNamespace};
+use io_command::IoCommand;
 use log::{SanitizeLog, SmartLog};
 
 /// The controller behind an open namespace. Needs `CAP_SYS_ADMIN`.
@@ -145,20 +148,37 @@ impl<'a> Controller<'a> {
         self.exchange_with(command, vec![0; command.answer_bytes as usize])
     }
 
+    /// Sends an I/O command of this name, waits for its end and returns its data.
+    fn ask(&self, name: &str, command: &IoCommand, bytes: u32) -> Result<Vec<u8>, TargetError> {
+        let mut data = vec![0; bytes as usize];
+        let status = ioctl::nvme_io(self.file.as_fd(), command, &mut data);
+        self.done(name, status.map(|status| (status, 0)))?;
+        Ok(data)
+    }
+
     fn exchange_with(
         &self,
         command: &AdminCommand,
         mut data: Vec<u8>,
     ) -> Result<(Vec<u8>, u32), TargetError> {
-        let status = ioctl::nvme_admin(self.file.as_fd(), command, &mut data);
-        let failed = |source| TargetError::Device {
-            context: format!("NVMe {} failed on {}", command.name, self.name),
-            source,
-        };
-        match status {
-            Ok((0, result)) => Ok((data, result)),
-            Ok((status, _)) => Err(failed(std::io::Error::other(status::words(status)))),
-            Err(errno) => Err(failed(errno.into())),
-        }
+        let outcome = ioctl::nvme_admin(self.file.as_fd(), command, &mut data);
+        Ok((data, self.done(command.name, outcome)?))
     }
+
+    /// The result of a command of this name that ended with a status and a result.
+    fn done(&self, name: &str, outcome: Result<(u32, u32), Errno>) -> Result<u32, TargetError> {
+        let source = match outcome {
+            Ok((0, result)) => return Ok(result),
+            Ok((status, _)) => std::io::Error::other(status::words(status)),
+            Err(errno) => errno.into(),
+        };
+        let context = format!("NVMe {name} failed on {}", self.name);
+        Err(TargetError::Device { context, source })
+    }
+}
+
+/// An error with its cause.
+fn with_cause(error: &TargetError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default())
 }

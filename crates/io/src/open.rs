@@ -11,6 +11,7 @@ mod block;
 mod direct;
 mod file;
 mod inspected;
+mod placement;
 #[cfg(test)]
 mod tests;
 

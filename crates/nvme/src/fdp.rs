@@ -1,6 +1,6 @@
 //! Flexible data placement: the structures of TP4146, which is part of the base specification 2.1.
 //!
-//! One configuration with one reclaim group in one endurance group.
+//! The encoded log has one configuration, of one endurance group.
 
 use base::bytes::{u8_at, u16_at, u32_at, u64_at, u128_at};
 
@@ -10,6 +10,8 @@ use crate::bytes::put;
 pub const ENDURANCE_GROUP: u16 = 1;
 /// Type of the directive of a write that names a placement identifier.
 pub const DIRECTIVE: u8 = 2;
+/// The operation of I/O Management Receive that returns the states of handles.
+pub const HANDLE_STATUS: u8 = 1;
 /// Bytes of the statistics, and of an event with the header before all of them.
 pub const LOG_BYTES: usize = 64;
 
@@ -36,7 +38,11 @@ pub mod feature {
 /// The configuration of an endurance group (log 20h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration {
-    /// Reclaim unit handles, each with one placement identifier.
+    /// Reclaim groups, each with a placement identifier for every handle.
+    pub groups: u32,
+    /// The upper bits of a placement identifier that number its group.
+    pub group_bits: u8,
+    /// Reclaim unit handles.
     pub handles: u16,
     /// Whether moved data stays with its handle (persistently isolated).
     pub is_persistent: bool,
@@ -49,6 +55,9 @@ pub struct Configuration {
 /// Types of handles.
 const INITIALLY_ISOLATED: u8 = 1;
 const PERSISTENTLY_ISOLATED: u8 = 2;
+/// Attributes of a configuration (FDPA): it may be used; number of the upper bits of its identifiers.
+const VALID: u8 = 1 << 7;
+const GROUP_BITS: u8 = 0x0f;
 /// Bytes before the configurations, and of one before its handles.
 const HEADER_BYTES: usize = 16;
 const CONFIGURATION_BYTES: usize = 64;
@@ -62,10 +71,8 @@ impl Configuration {
         let size = bytes.len() as u32;
         put(&mut bytes, 4, size.to_le_bytes());
         put(&mut bytes, 16, (descriptor_bytes as u16).to_le_bytes());
-        const VALID: u8 = 1 << 7;
-        put(&mut bytes, 18, [VALID]);
-        // One reclaim group.
-        put(&mut bytes, 20, 1_u32.to_le_bytes());
+        put(&mut bytes, 18, [VALID | self.group_bits & GROUP_BITS]);
+        put(&mut bytes, 20, self.groups.to_le_bytes());
         put(&mut bytes, 24, self.handles.to_le_bytes());
         put(&mut bytes, 26, self.handles.saturating_sub(1).to_le_bytes());
         put(&mut bytes, 28, self.namespaces.to_le_bytes());
@@ -77,16 +84,29 @@ impl Configuration {
         bytes
     }
 
-    /// The first configuration of the log. Missing bytes count as zero.
-    pub fn decode(bytes: &[u8]) -> Self {
-        Self {
-            handles: u16_at(bytes, 24),
-            is_persistent: u8_at(bytes, HEADER_BYTES + CONFIGURATION_BYTES)
-                == PERSISTENTLY_ISOLATED,
-            unit_bytes: u64_at(bytes, 32),
-            namespaces: u32_at(bytes, 28),
+    /// The configuration of this index in the log, or `None` if it is missing or not valid.
+    pub fn decode(bytes: &[u8], index: u8) -> Option<Self> {
+        let mut bytes = bytes.get(HEADER_BYTES..)?;
+        for _ in 0..index {
+            let descriptor_bytes = usize::from(u16_at(bytes, 0)).max(CONFIGURATION_BYTES);
+            bytes = bytes.get(descriptor_bytes..)?;
         }
+        let attributes = u8_at(bytes, 2);
+        let kind = u8_at(bytes, CONFIGURATION_BYTES);
+        (attributes & VALID != 0).then(|| Self {
+            groups: u32_at(bytes, 4),
+            group_bits: attributes & GROUP_BITS,
+            handles: u16_at(bytes, 8),
+            is_persistent: kind == PERSISTENTLY_ISOLATED,
+            unit_bytes: u64_at(bytes, 16),
+            namespaces: u32_at(bytes, 12),
+        })
     }
+}
+
+/// The index of the configuration in force, from the result of Get Features (1Dh), or `None` if placement is off.
+pub fn configuration_in_force(result: u32) -> Option<u8> {
+    (result & 1 != 0).then_some((result >> 8) as u8)
 }
 
 /// The use of so many handles (log 21h): the controller gave all of them to the namespace.
@@ -206,5 +226,77 @@ impl HandleStatus {
         let status =
             |bytes: &[u8]| Self { placement: u16_at(bytes, 0), left_blocks: u64_at(bytes, 8) };
         handles.take(u16_at(bytes, 14).into()).map(status).collect()
+    }
+}
+
+/// The placement identifiers of these handles in the first reclaim group, in ascending order: the first is that of writes
+/// that name none.
+pub fn identifiers(handles: &[HandleStatus], group_bits: u8) -> Vec<u16> {
+    let handle_bits = u16::BITS - u32::from(group_bits.min(GROUP_BITS));
+    let is_of_first_group = |identifier: &u16| u32::from(*identifier) >> handle_bits == 0;
+    let all = handles.iter().map(|handle| handle.placement);
+    let mut identifiers: Vec<u16> = all.filter(is_of_first_group).collect();
+    identifiers.sort_unstable();
+    identifiers.dedup();
+    identifiers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn identifiers_are_those_of_the_first_group_each_once() {
+        let status = |placement| HandleStatus { placement, left_blocks: 1 };
+        let answer = HandleStatus::encode_all(&[2, 0x4000, 0, 1, 0x4001, 2].map(status));
+        let handles = HandleStatus::decode_all(&answer);
+        assert_eq!(identifiers(&handles, 2), [0, 1, 2]);
+        assert_eq!(identifiers(&handles, 0), [0, 1, 2, 0x4000, 0x4001], "one group");
+        assert!(identifiers(&[], 0).is_empty());
+    }
+
+    #[test]
+    fn an_answer_may_be_shorter_than_the_handles_that_it_counts() {
+        let status = |placement| HandleStatus { placement, left_blocks: 1 };
+        let mut answer = HandleStatus::encode_all(&[0, 1].map(status));
+        answer[14..16].copy_from_slice(&u16::MAX.to_le_bytes());
+        assert_eq!(identifiers(&HandleStatus::decode_all(&answer), 0), [0, 1]);
+        answer.truncate(16 + 32 + 31);
+        assert_eq!(identifiers(&HandleStatus::decode_all(&answer), 0), [0]);
+        answer[14..16].copy_from_slice(&[0, 0]);
+        assert_eq!(HandleStatus::decode_all(&answer), []);
+    }
+
+    #[test]
+    fn a_configuration_is_found_behind_others() {
+        let configuration = Configuration {
+            groups: 4,
+            group_bits: 2,
+            handles: 3,
+            is_persistent: true,
+            unit_bytes: 6 << 30,
+            namespaces: 8,
+        };
+        let second = configuration.encode();
+        let first = Configuration { handles: 8, ..configuration }.encode();
+        let both = [&first, &second[HEADER_BYTES..]].concat();
+        assert_eq!(Configuration::decode(&both, 1), Some(configuration));
+        assert_eq!(Configuration::decode(&both, 2), None);
+        assert_eq!([0, 0x0301].map(configuration_in_force), [None, Some(3)]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_of_a_drive_panics(
+            bytes in proptest::collection::vec(any::<u8>(), 0..256),
+            index: u8,
+            group_bits: u8,
+        ) {
+            let _ = Configuration::decode(&bytes, index);
+            let handles = HandleStatus::decode_all(&bytes);
+            let found = identifiers(&handles, group_bits);
+            prop_assert!(found.is_sorted_by(|low, high| low < high));
+        }
     }
 }

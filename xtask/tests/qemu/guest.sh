@@ -67,3 +67,4 @@ STEADY=$(disk NVME-STEADY)
 . /nvme_zones_lab.sh
 . /nvme_files.sh
 . /nvme_placement.sh
+. /nvme_placement_lab.sh

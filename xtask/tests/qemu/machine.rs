@@ -47,7 +47,7 @@ const MODULES: [&str; 16] = [
     "ltc4151",
 ];
 
-const SCRIPTS: [(&str, &str); 9] = [
+const SCRIPTS: [(&str, &str); 10] = [
     ("guest.sh", include_str!("guest.sh")),
     ("scenarios.sh", include_str!("scenarios.sh")),
     ("nvme_server.sh", include_str!("nvme_server.sh")),
@@ -57,6 +57,7 @@ const SCRIPTS: [(&str, &str); 9] = [
     ("nvme_zones_lab.sh", include_str!("nvme_zones_lab.sh")),
     ("nvme_files.sh", include_str!("nvme_files.sh")),
     ("nvme_placement.sh", include_str!("nvme_placement.sh")),
+    ("nvme_placement_lab.sh", include_str!("nvme_placement_lab.sh")),
 ];
 
 /// Longest time for boot and all scenarios, in seconds; on a quiet machine they take a fifth of it.

@@ -13,6 +13,7 @@ mod latency;
 mod machine;
 mod nvme_files;
 mod nvme_placement;
+mod nvme_placement_lab;
 mod nvme_review;
 mod nvme_tcp;
 mod nvme_zones;

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{Getter, Ioctl, IoctlOutput, Opcode, Setter, ioctl, opcode};
 
 use crate::nvme::command::AdminCommand;
+use crate::nvme::io_command::IoCommand;
 
 /// `BLKDISCARD`, `_IO(0x12, 119)`.
 const BLKDISCARD: Opcode = opcode::none(0x12, 119);
@@ -29,6 +30,8 @@ const LOOP_GET_STATUS64: Opcode = 0x4c05;
 const NVME_IOCTL_ID: Opcode = opcode::none(b'N', 0x40);
 /// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_passthru_cmd)`.
 const NVME_IOCTL_ADMIN_CMD: Opcode = opcode::read_write::<NvmePassthrough>(b'N', 0x41);
+/// `NVME_IOCTL_IO_CMD`, `_IOWR('N', 0x43, struct nvme_passthru_cmd)`.
+const NVME_IOCTL_IO_CMD: Opcode = opcode::read_write::<NvmePassthrough>(b'N', 0x43);
 /// `SG_IO`, from before requests had a scheme.
 const SG_IO: Opcode = 0x2285;
 
@@ -230,18 +233,42 @@ pub(crate) fn nvme_admin(
     command: &AdminCommand,
     data: &mut [u8],
 ) -> Result<(u32, u32), Errno> {
-    let mut request = NvmePassthrough {
+    let request = NvmePassthrough {
         opcode: command.opcode,
         namespace_id: command.namespace_id,
-        data: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
-        data_bytes: u32::try_from(data.len()).map_err(|_| Errno::INVAL)?,
         dwords_10_15: command.dwords,
         timeout_ms: command.timeout_ms,
         ..NvmePassthrough::default()
     };
-    // SAFETY: the structure is the kernel's; `data` points to `data_bytes` bytes that are ours
-    // alone until the call returns; the kernel reads or writes them, by the opcode, and no further.
-    let status = unsafe { ioctl(fd, Exchange::<_, NVME_IOCTL_ADMIN_CMD>(&mut request)) }?;
+    nvme_passthrough::<NVME_IOCTL_ADMIN_CMD>(fd, request, data)
+}
+
+/// Sends an I/O command whose answer fills `data`; gives the status (0: done).
+pub(crate) fn nvme_io(
+    fd: BorrowedFd<'_>,
+    command: &IoCommand,
+    data: &mut [u8],
+) -> Result<u32, Errno> {
+    let [ten, eleven, twelve, thirteen] = command.dwords;
+    let request = NvmePassthrough {
+        opcode: command.opcode,
+        namespace_id: command.namespace_id,
+        dwords_10_15: [ten, eleven, twelve, thirteen, 0, 0],
+        ..NvmePassthrough::default()
+    };
+    nvme_passthrough::<NVME_IOCTL_IO_CMD>(fd, request, data).map(|(status, _)| status)
+}
+
+fn nvme_passthrough<const REQUEST: Opcode>(
+    fd: BorrowedFd<'_>,
+    mut request: NvmePassthrough,
+    data: &mut [u8],
+) -> Result<(u32, u32), Errno> {
+    request.data = if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 };
+    request.data_bytes = u32::try_from(data.len()).map_err(|_| Errno::INVAL)?;
+    // SAFETY: both requests take this structure of the kernel; `data` points to `data_bytes` bytes that are ours alone
+    // until the call returns; the kernel reads or writes them, by the opcode, and no further.
+    let status = unsafe { ioctl(fd, Exchange::<_, REQUEST>(&mut request)) }?;
     Ok((status, request.result))
 }
 
@@ -348,7 +375,7 @@ mod tests {
         assert_eq!(std::mem::offset_of!(ZoneReport, list), 16);
         #[cfg(target_pointer_width = "64")]
         assert_eq!(size_of::<SgIo>(), 88);
-        assert_eq!(NVME_IOCTL_ADMIN_CMD, 0xc048_4e41);
+        assert_eq!((NVME_IOCTL_ADMIN_CMD, NVME_IOCTL_IO_CMD), (0xc048_4e41, 0xc048_4e43));
         assert_eq!(
             (BLKREPORTZONE, BLKRESETZONE, BLKFINISHZONE),
             (0xc010_1282, 0x4010_1283, 0x4010_1288)

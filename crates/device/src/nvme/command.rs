@@ -1,11 +1,14 @@
 //! NVMe admin commands as plain data.
 
 use nvme::command::{ALL_NAMESPACES, admin};
+use nvme::fdp;
 use nvme::identify::{IDENTIFY_BYTES, NamespaceFormat, structure};
 use nvme::log::page;
 
 /// Size of the SMART and of the OCP log.
 const LOG_BYTES: u32 = 512;
+/// Room for the configurations of placement; a descriptor takes 64 bytes and 4 for each handle.
+const CONFIGURATIONS_BYTES: u32 = 4096;
 /// Size of the table of autonomous power state transitions.
 const AUTONOMOUS_POWER_BYTES: u32 = 256;
 /// An answer that needs no NAND comes at once, or the controller hangs.
@@ -98,6 +101,36 @@ impl AdminCommand {
         Self::get_log("Get Log Page (OCP SMART)", page::OCP, LOG_BYTES)
     }
 
+    const fn get_placement_log(name: &'static str, log: u8, group: u16, bytes: u32) -> Self {
+        let mut command = Self::get_log(name, log, bytes);
+        command.namespace_id = 0;
+        // The endurance group is the identifier that belongs to the log.
+        command.dwords[1] = (group as u32) << 16;
+        command
+    }
+
+    /// Get Log Page: FDP Configurations (20h) of an endurance group.
+    pub const fn placement_configurations(group: u16) -> Self {
+        let name = "Get Log Page (FDP Configurations)";
+        Self::get_placement_log(name, page::PLACEMENT_CONFIGURATIONS, group, CONFIGURATIONS_BYTES)
+    }
+
+    /// Get Log Page: FDP Statistics (22h) of an endurance group.
+    pub const fn placement_statistics(group: u16) -> Self {
+        let name = "Get Log Page (FDP Statistics)";
+        let bytes = fdp::LOG_BYTES as u32;
+        Self::get_placement_log(name, page::PLACEMENT_STATISTICS, group, bytes)
+    }
+
+    /// Get Features: Flexible Data Placement (1Dh) of an endurance group; the result says whether it is on.
+    pub const fn get_placement(group: u16) -> Self {
+        let name = "Get Features (Flexible Data Placement)";
+        let mut command = Self::new(name, admin::GET_FEATURES, 0);
+        command.dwords[0] = fdp::feature::PLACEMENT as u32;
+        command.dwords[1] = group as u32;
+        command
+    }
+
     /// Format NVM of one namespace: same LBA format, all data gone.
     pub const fn format(namespace_id: u32, format: NamespaceFormat, erase: FormatErase) -> Self {
         let mut command = Self::new("Format NVM", admin::FORMAT, namespace_id);
@@ -181,6 +214,9 @@ mod tests {
             (AdminCommand::active_namespaces(), (0x06, 0, 0x2, 0, 4096)),
             (AdminCommand::smart_log(), (0x02, 0xffff_ffff, 0x007f_0002, 0, 512)),
             (AdminCommand::ocp_smart_log(), (0x02, 0xffff_ffff, 0x007f_00c0, 0, 512)),
+            (AdminCommand::placement_configurations(1), (0x02, 0, 0x03ff_0020, 0x1_0000, 4096)),
+            (AdminCommand::placement_statistics(1), (0x02, 0, 0x000f_0022, 0x1_0000, 64)),
+            (AdminCommand::get_placement(1), (0x0a, 0, 0x1d, 1, 0)),
             (AdminCommand::get_power_state(), (0x0a, 0, 0x2, 0, 0)),
             (AdminCommand::set_power_state(0), (0x09, 0, 0x2, 0, 0)),
             (AdminCommand::get_autonomous_power(), (0x0a, 0, 0xc, 0, 256)),

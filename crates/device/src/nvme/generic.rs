@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use base::Bytes;
 use rustix::fs::OFlags;
 
-use super::Controller;
+use super::{Controller, with_cause};
 use crate::describe::{DeviceReport, Protocol};
 use crate::host::ioctl;
 use crate::host::sysfs::{Device, DeviceNumber, System};
@@ -69,6 +69,11 @@ impl GenericNode {
             )),
         }
     }
+}
+
+/// The path of the character device of a namespace, or `None` if it has none.
+pub fn path(report: &DeviceReport) -> Option<PathBuf> {
+    locate(&System::live(), report).ok().map(|(_, path, _)| path)
 }
 
 /// The namespace in sysfs, and the node and number of its character device; or why there is none.
@@ -131,10 +136,8 @@ fn plain_block_bytes(
     report: &DeviceReport,
 ) -> Result<u32, String> {
     let controller = Controller::new(block, &report.node.display().to_string());
-    let namespace = controller.identify_namespace(namespace_id).map_err(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-        format!("{error}{}", cause.unwrap_or_default())
-    })?;
+    let namespace =
+        controller.identify_namespace(namespace_id).map_err(|error| with_cause(&error))?;
     if namespace.layout().metadata_bytes != 0 {
         return Err(format!(
             "it is formatted with {} bytes of metadata for each block, which are not handled here",

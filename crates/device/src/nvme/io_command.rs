@@ -1,5 +1,7 @@
 //! Commands of the NVM command set as plain data, and as the kernel takes them for passthrough.
 
+use nvme::fdp;
+
 /// Size of `struct nvme_uring_cmd` of linux/nvme_ioctl.h and of the field of a queue entry that holds it.
 pub const URING_COMMAND_BYTES: usize = 80;
 /// Size of one range of a Dataset Management command.
@@ -29,14 +31,14 @@ pub struct IoCommand {
     pub opcode: u8,
     /// Namespace.
     pub namespace_id: u32,
-    /// Command dwords 10 to 12; those after are 0.
-    pub dwords: [u32; 3],
+    /// Command dwords 10 to 13; those after are 0.
+    pub dwords: [u32; 4],
 }
 
 impl IoCommand {
     /// Flush: makes acknowledged writes durable.
     pub const fn flush(namespace_id: u32) -> Self {
-        Self { opcode: 0x00, namespace_id, dwords: [0; 3] }
+        Self { opcode: 0x00, namespace_id, dwords: [0; 4] }
     }
 
     /// Write; with `fua` it ends when the data is durable.
@@ -52,6 +54,21 @@ impl IoCommand {
         Self { opcode: 0x7d, ..write }
     }
 
+    /// The same write or append, with its data at this placement identifier.
+    #[must_use]
+    pub const fn placed(mut self, identifier: u16) -> Self {
+        self.dwords[2] |= (fdp::DIRECTIVE as u32) << 20;
+        self.dwords[3] = (identifier as u32) << 16;
+        self
+    }
+
+    /// I/O Management Receive of the states of the placement handles, in so many bytes.
+    pub const fn placement_handles(namespace_id: u32, bytes: u32) -> Self {
+        // The number of dwords counts from 0.
+        let dwords = [fdp::HANDLE_STATUS as u32, bytes / 4 - 1, 0, 0];
+        Self { opcode: fdp::opcode::MANAGEMENT_RECEIVE, namespace_id, dwords }
+    }
+
     /// Read.
     pub const fn read(namespace_id: u32, blocks: Blocks) -> Self {
         Self::transfer(0x02, namespace_id, blocks)
@@ -60,13 +77,13 @@ impl IoCommand {
     /// Dataset Management that deallocates one range, which is its data ([`deallocate_range`]).
     pub const fn deallocate(namespace_id: u32) -> Self {
         // The number of ranges counts from 0.
-        Self { opcode: 0x09, namespace_id, dwords: [0, DEALLOCATE, 0] }
+        Self { opcode: 0x09, namespace_id, dwords: [0, DEALLOCATE, 0, 0] }
     }
 
     const fn transfer(opcode: u8, namespace_id: u32, blocks: Blocks) -> Self {
         let Blocks { start, count } = blocks;
         // The number of blocks counts from 0 and has 16 bits.
-        let dwords = [start as u32, (start >> 32) as u32, (count - 1) & 0xffff];
+        let dwords = [start as u32, (start >> 32) as u32, (count - 1) & 0xffff, 0];
         Self { opcode, namespace_id, dwords }
     }
 
@@ -106,11 +123,11 @@ mod tests {
         let place = [0x89ab_cdef, 0x0123_4567];
         let read = IoCommand::read(7, BLOCKS);
         assert_eq!((read.opcode, read.namespace_id), (0x02, 7));
-        assert_eq!(read.dwords, [place[0], place[1], 255], "SLBA, SLBA, NLB counted from 0");
+        assert_eq!(read.dwords, [place[0], place[1], 255, 0], "SLBA, SLBA, NLB counted from 0");
         let write = IoCommand::write(7, BLOCKS, false);
         assert_eq!((write.opcode, write.dwords), (0x01, read.dwords));
         let durable = IoCommand::write(7, Blocks { count: 1, ..BLOCKS }, true);
-        assert_eq!(durable.dwords, [place[0], place[1], 1 << 30], "FUA is bit 30");
+        assert_eq!(durable.dwords, [place[0], place[1], 1 << 30, 0], "FUA is bit 30");
         let append = IoCommand::append(7, BLOCKS.start, 1, true);
         assert_eq!(
             (append.opcode, append.dwords),
@@ -118,9 +135,27 @@ mod tests {
             "ZSLBA in place of SLBA"
         );
         let deallocate = IoCommand::deallocate(7);
-        assert_eq!((deallocate.opcode, deallocate.dwords), (0x09, [0, 0b100, 0]), "NR, AD");
+        assert_eq!((deallocate.opcode, deallocate.dwords), (0x09, [0, 0b100, 0, 0]), "NR, AD");
         let flush = IoCommand::flush(7);
-        assert_eq!((flush.opcode, flush.namespace_id, flush.dwords), (0x00, 7, [0; 3]));
+        assert_eq!((flush.opcode, flush.namespace_id, flush.dwords), (0x00, 7, [0; 4]));
+    }
+
+    /// Directive type in bits 23:20 of dword 12, its specific field in bits 31:16 of dword 13: figures of Write, Zone Append
+    /// and I/O Management Receive in TP4146.
+    #[test]
+    fn a_write_names_its_placement_identifier() {
+        let write = IoCommand::write(7, BLOCKS, true);
+        let placed = write.placed(0x8003);
+        let expected =
+            [write.dwords[0], write.dwords[1], write.dwords[2] | 0x0020_0000, 0x8003_0000];
+        assert_eq!((placed.opcode, placed.dwords), (0x01, expected));
+        let bytes = placed.for_ring(0, 0);
+        assert_eq!(bytes[48..56], [0xff, 0, 0x20, 0x40, 0, 0, 0x03, 0x80]);
+        let append = IoCommand::append(7, BLOCKS.start, 256, true).placed(0x8003);
+        assert_eq!((append.opcode, append.dwords), (0x7d, expected));
+        let receive = IoCommand::placement_handles(7, 4096);
+        assert_eq!((receive.opcode, receive.namespace_id), (0x12, 7));
+        assert_eq!(receive.dwords, [1, 1023, 0, 0], "MO, NUMD counted from 0");
     }
 
     #[test]

@@ -72,6 +72,8 @@ pub(super) fn log(
         page::PLACEMENT_CONFIGURATIONS => {
             let geometry = subsystem.shared.with(|disk| disk.drive().config().geometry);
             Configuration {
+                groups: 1,
+                group_bits: 0,
                 handles,
                 is_persistent: placement.isolation == Isolation::Persistent,
                 unit_bytes: u64::from(geometry.superblock_data_pages()) * PAGE_BYTES,
@@ -108,10 +110,9 @@ pub(super) fn status(
     placement: Placement,
     command: &Command,
 ) -> CommandResult {
-    const HANDLE_STATUS: u8 = 1;
     let [operation, dwords, ..] = command.dwords;
     let bytes = (u64::from(dwords) + 1) * 4;
-    if operation as u8 != HANDLE_STATUS || bytes > super::subsystem::TRANSFER_BYTES_MAX {
+    if operation as u8 != fdp::HANDLE_STATUS || bytes > super::subsystem::TRANSFER_BYTES_MAX {
         return Err(CommandStatus::INVALID_FIELD);
     }
     if u64::from(command.data.bytes) < bytes {

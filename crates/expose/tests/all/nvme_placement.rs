@@ -60,12 +60,14 @@ fn the_structures_name_one_group_with_its_handles() {
             let geometry = shared.with(|disk| disk.drive().config().geometry);
             let found = log(host, page::PLACEMENT_CONFIGURATIONS, 128, 1).unwrap();
             let expected = Configuration {
+                groups: 1,
+                group_bits: 0,
                 handles: HANDLES,
                 is_persistent: persistent,
                 unit_bytes: u64::from(geometry.superblock_data_pages()) * 4096,
                 namespaces: 1,
             };
-            assert_eq!(Configuration::decode(&found), expected);
+            assert_eq!(Configuration::decode(&found, 0), Some(expected));
             assert_eq!(found[4..8], [96, 0, 0, 0], "16 bytes, 64, and 4 for each of four handles");
             let usage = log(host, page::PLACEMENT_USAGE, 64, 1).unwrap();
             assert_eq!((usage[0], usage[8], usage[32], usage[40]), (4, 2, 2, 0));

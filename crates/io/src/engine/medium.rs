@@ -47,6 +47,8 @@ pub(crate) struct Medium {
     /// Position of the fence; no command reaches beyond.
     pub(crate) granted_bytes: u64,
     pub(crate) limits: Limits,
+    /// The placement identifiers of the handles that a write may name; empty if there are none.
+    pub(crate) placements: Arc<[u16]>,
     pub(crate) writable: bool,
     /// The purge method, or `None` for the best one.
     pub(crate) purge: Option<PurgeMethod>,
@@ -100,6 +102,7 @@ impl Medium {
             // Switching is left to the target that is used on its own.
             rest: None,
             identity: self.identity.clone(),
+            placements: Arc::clone(&self.placements),
             warnings: self.warnings.clone(),
             ownership: Arc::clone(&self.ownership),
             first_words: Arc::default(),

@@ -17,6 +17,7 @@ use device::zones;
 use target::{Identity, Limits, TargetError, TargetSpec, ZoneLimits};
 
 use super::inspected::{Inspected, bare_identity, confirmation, engine_limits};
+use super::placement::Placement;
 use crate::engine::medium::{Medium, MediumKind};
 use crate::options::OpenOptions;
 use crate::ownership::Ownership;
@@ -24,11 +25,17 @@ use crate::ownership::Ownership;
 /// The device at this path with the obstacles to a run on it.
 pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, TargetError> {
     let device = guard::inspect(path)?;
+    let is_generic = guard::is_generic_node(path);
+    let placement = Placement::of(File::open(&device.node).ok().as_ref(), &device, is_generic);
     let identity = Identity {
         name: device.describe(),
         serial: device.serial.clone(),
         firmware: device.firmware.clone(),
-        details: labelled([("wwid", device.wwid.clone()), (Identity::MODEL, device.model.clone())]),
+        details: labelled([
+            ("wwid", device.wwid.clone()),
+            (Identity::MODEL, device.model.clone()),
+            (Identity::PLACEMENT, placement.words.clone()),
+        ]),
         ..bare_identity(spec, device.capacity_bytes)
     };
     let zones = zones_of(&device, || File::open(&device.node));
@@ -37,13 +44,14 @@ pub(super) fn inspect(spec: &TargetSpec, path: &Path) -> Result<Inspected, Targe
         physical_block_bytes: device.physical_block_bytes,
         deallocate: device.deallocate,
         rest: rest::may_switch(&device),
+        placement_handles: placement.handles(),
         zones: zones.as_ref().map_or(None, |zones| *zones),
         ..engine_limits()
     };
     let permission = guard::require_permission(&device).err();
     let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
     let word = device.confirmations.first();
-    let disordered = require_order(&device, guard::is_generic_node(path)).err().into_iter();
+    let disordered = require_order(&device, is_generic).err().into_iter();
     let in_use = device.in_use.iter().cloned().map(TargetError::from);
     Ok(Inspected {
         purge_options: device::purge::survey(&device),
@@ -114,7 +122,11 @@ pub(super) fn hold(
     let zones = zones_of(report, || file.try_clone())?;
     let mut identity = identity(spec, report);
     let autonomous_power = rest::autonomous_power(&file, report).map(|is_on| is_on.to_string());
-    identity.details.extend(labelled([("nvme_autonomous_power", autonomous_power)]));
+    let placement = Placement::of(Some(&file), report, is_generic);
+    identity.details.extend(labelled([
+        ("nvme_autonomous_power", autonomous_power),
+        (Identity::PLACEMENT, placement.words.clone()),
+    ]));
     Ok(Medium {
         file,
         kind: MediumKind::Block,
@@ -127,9 +139,11 @@ pub(super) fn hold(
             transfer_bytes_max: options.transfer_bytes_max,
             queue_depth_max: options.queue_depth,
             deallocate: options.write && report.deallocate,
+            placement_handles: placement.handles(),
             zones,
             ..Limits::BARE
         },
+        placements: placement.identifiers,
         writable: options.write,
         purge: options.purge,
         identity,

@@ -461,6 +461,7 @@ fn medium(
         capacity_bytes: opened.capacity_bytes,
         granted_bytes: opened.capacity_bytes,
         limits,
+        placements: Arc::default(),
         writable: options.write,
         purge: options.purge,
         identity,

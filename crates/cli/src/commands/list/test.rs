@@ -135,7 +135,7 @@ fn able(kind: TargetKind, identity: Identity, limits: Limits) -> (Identity, Limi
         energy: is_simulated,
         ages,
         queue_depth_max: limits.queue_depth_max.max(1024),
-        placement_handles: if is_simulated { 8 } else { 1 },
+        placement_handles: if is_simulated || kind == TargetKind::Block { 8 } else { 1 },
         zones: limits.zones.filter(|_| is_simulated || kind == TargetKind::Block),
         ..limits
     };

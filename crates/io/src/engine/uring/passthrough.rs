@@ -7,6 +7,7 @@
 //! through it. Needs Linux 5.19, polled completions 6.1.
 
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 
 use base::{Bytes, Op, OpKind};
 use device::nvme::generic::GenericNode;
@@ -38,6 +39,8 @@ pub(crate) struct NvmeCommands {
     block_shift: u32,
     /// Distance of two zones, to which writes go as appends, or `None` if there are none.
     zone_bytes: Option<u64>,
+    /// The placement identifiers of the handles that a write may name; empty if there are none.
+    placements: Arc<[u16]>,
     /// Length at which a transfer is split; above the longest one if none is.
     split_bytes: u32,
     /// Layout of the registered buffers, or `None` if there are none.
@@ -113,6 +116,10 @@ impl Commands for NvmeCommands {
                         IoCommand::append(namespace_id, zone, blocks.count, op.fua)
                     }
                 };
+                let command = match self.placement(op) {
+                    Some(identifier) => command.placed(identifier),
+                    None => command,
+                };
                 let area = BufferPool::write_area_number(op.tag);
                 self.transfer(&command, pool.write_area(op.tag), op, &part, (area, piece))
             }
@@ -180,6 +187,7 @@ impl NvmeCommands {
         Ok(Self {
             block_shift: node.block_bytes.trailing_zeros(),
             zone_bytes: medium.limits.zones.map(|zones| zones.size_bytes),
+            placements: Arc::clone(&medium.placements),
             node,
             split_bytes,
             registered: None,
@@ -207,6 +215,14 @@ impl NvmeCommands {
     fn part(&self, op: &Op, piece: u32) -> Op {
         let at = piece * self.split_bytes;
         Op { offset: op.offset + u64::from(at), len: self.split_bytes.min(op.len - at), ..*op }
+    }
+
+    /// The placement identifier of a write, or `None` for the default handle: NVMe gives a write without a directive the
+    /// first handle, in whatever reclaim group the drive likes.
+    #[inline]
+    fn placement(&self, op: &Op) -> Option<u16> {
+        let named = self.placements.get(usize::from(op.placement));
+        named.copied().filter(|_| op.placement > 0)
     }
 
     #[inline]

@@ -14,7 +14,7 @@
 //! has passed, or lets one handle pay for another; the third job shows how much that costs if handles invalidate the data
 //! of each other.
 
-use base::{Bytes, OpKind};
+use base::{Bytes, Identity, OpKind};
 use load::address::one_pass;
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
@@ -146,9 +146,12 @@ impl TestSettings for Settings {
     fn check(&mut self, _: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<(), RunError> {
         let (handles, target) = (site.limits.placement_handles, &site.identity.name);
         if handles < 2 {
+            let elsewhere = "a simulated drive has them with interface.placement_handles, a real one with FDP through \
+                             /dev/ngXnY";
+            let why =
+                site.identity.details.get(Identity::PLACEMENT).map_or(elsewhere, String::as_str);
             return Err(TargetError::Unsupported(format!(
-                "{target} has no placement handles (FDP) that ssdlab can name in a write; a simulated drive has them \
-                 with interface.placement_handles"
+                "{target} has no placement handles (FDP) that ssdlab can name in a write: {why}"
             ))
             .into());
         }

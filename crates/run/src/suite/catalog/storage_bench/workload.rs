@@ -234,7 +234,7 @@ fn check_placement(name: &str, jobs: &Jobs, site: &Site<'_>) -> Result<(), RunEr
     }
     Err(TargetError::Unsupported(format!(
         "workload `{name}`: job `{}` has placement = {handle}, and {target} has no placement handles (FDP); leave \
-         placement away, or use a drive with handles (of a model: placement.handles)",
+         placement away, or use a drive with handles (/dev/ngXnY of a drive with FDP; of a model: interface.placement_handles)",
         job.name
     ))
     .into())
