@@ -9,10 +9,10 @@ use expose::nvme::{Names, Subsystem, queue};
 use expose::plan::Shape;
 use expose::socket::Stream;
 use expose::{Contents, Disk, Pace, SharedDisk};
-use nvme::command::{Command, CopySource, DataDescriptor, FABRICS, admin, nvm};
+use nvme::command::{ALL_NAMESPACES, Command, CopySource, DataDescriptor, FABRICS, admin, nvm};
 use nvme::fabrics::{ANY_CONTROLLER, Connect, ConnectData, PropertyAccess, kind, property};
 use nvme::fdp;
-use nvme::identify::{IdentifyController, IdentifyNamespace};
+use nvme::identify::{self, IdentifyController, IdentifyNamespace, structure};
 use nvme::log::page;
 use nvme::pdu::{ConnectionParameters, Digests, Pdu};
 use nvme::zns::opcode;
@@ -20,19 +20,23 @@ use nvme::zns::opcode;
 /// Most bytes of a host: more would wait in the socket for a reader.
 const BYTES_MAX: usize = 64 << 10;
 
-/// The first byte of an input: it begins without a controller, with digests, on the drive with zones, on an I/O queue.
+/// The first byte of an input: it begins without a controller, with digests, on the drive with zones, on an I/O queue, on
+/// the drive that hosts may divide.
 mod begin {
     pub(super) const BARE: u8 = 1;
     pub(super) const DIGESTS: u8 = 1 << 1;
     pub(super) const ZONES: u8 = 1 << 2;
     pub(super) const IO_QUEUE: u8 = 1 << 3;
+    pub(super) const PLAIN: u8 = 1 << 4;
 }
 
-/// A drive of 120 MB with placement handles, or one with 900 zones of a megabyte, which all inputs use one after the other;
-/// and a controller whose I/O queue they may be.
-fn drive(has_zones: bool) -> &'static (Arc<Subsystem>, u16) {
-    static DRIVES: [OnceLock<(Arc<Subsystem>, u16)>; 2] = [const { OnceLock::new() }; 2];
-    DRIVES[usize::from(has_zones)].get_or_init(|| {
+/// A drive of 120 MB with placement handles or without them, or one with 900 zones of a megabyte, which all inputs use one
+/// after the other; and a controller whose I/O queue they may be.
+fn drive(first: u8) -> &'static (Arc<Subsystem>, u16) {
+    static DRIVES: [OnceLock<(Arc<Subsystem>, u16)>; 3] = [const { OnceLock::new() }; 3];
+    let has_zones = first & begin::ZONES != 0;
+    let has_handles = !has_zones && first & begin::PLAIN == 0;
+    DRIVES[usize::from(has_zones) + 2 * usize::from(has_handles)].get_or_init(|| {
         let (name, divisor) = if has_zones {
             ("wd-ultrastar-dc-zn540-1000gb", 979)
         } else {
@@ -41,7 +45,7 @@ fn drive(has_zones: bool) -> &'static (Arc<Subsystem>, u16) {
         let handles = [("interface.kind", "nvme"), ("interface.placement_handles", "4")];
         let changes: Vec<_> = handles
             .into_iter()
-            .filter(|_| !has_zones)
+            .filter(|_| has_handles)
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect();
         let text = sim::model::built_in(name).expect("a built-in model");
@@ -76,7 +80,7 @@ fn exchange(first: u8, data: &[u8]) -> Vec<u8> {
     let begin = if first & begin::BARE == 0 { hello(first) } else { Vec::new() };
     let (mut host, stream) = UnixStream::pair().expect("sockets");
     let bytes = [&begin, &data[..data.len().min(BYTES_MAX)]].concat();
-    let drive = &drive(first & begin::ZONES != 0).0;
+    let drive = &drive(first).0;
     let answers = std::thread::scope(|scope| {
         let mut answers = host.try_clone().expect("a socket");
         let reader = scope.spawn(move || {
@@ -120,7 +124,7 @@ fn connect_data(subsystem: &Subsystem, controller_id: u16) -> ConnectData {
 /// The begin of a host with an admin queue, or an I/O queue.
 fn hello(first: u8) -> Vec<u8> {
     let has_digests = first & begin::DIGESTS != 0;
-    let (subsystem, own) = drive(first & begin::ZONES != 0);
+    let (subsystem, own) = drive(first);
     let is_io = first & begin::IO_QUEUE != 0;
     let (queue_id, controller_id) = if is_io { (1, *own) } else { (0, ANY_CONTROLLER) };
     let digests = Digests { header: has_digests, data: has_digests };
@@ -179,6 +183,37 @@ fn moving_commands() -> Vec<u8> {
     .concat()
 }
 
+/// Commands that divide a drive into two namespaces, and list what comes of it.
+fn dividing_commands() -> Vec<u8> {
+    let plain = Digests::default();
+    let part = IdentifyNamespace { size_blocks: 64, capacity_blocks: 64, ..Default::default() };
+    let create = || unit(command(admin::NAMESPACE_MANAGEMENT, 0, [0; 6], 0), &part.encode(), plain);
+    let alone = |command| unit(command, &[], plain);
+    let delete = |id| alone(command(admin::NAMESPACE_MANAGEMENT, id, [1, 0, 0, 0, 0, 0], 0));
+    let identify = |structure: u8, id| {
+        alone(command(admin::IDENTIFY, id, [structure.into(), 0, 0, 0, 0, 0], 4096))
+    };
+    let controllers = identify::number_list_of(&[drive(begin::PLAIN).1]);
+    let attach = |id, operation| {
+        let attachment = command(admin::NAMESPACE_ATTACHMENT, id, [operation, 0, 0, 0, 0, 0], 0);
+        unit(attachment, &controllers, plain)
+    };
+    [
+        delete(ALL_NAMESPACES),
+        create(),
+        create(),
+        attach(1, 0),
+        attach(2, 0),
+        identify(structure::ALLOCATED_NAMESPACES, 0),
+        identify(structure::ALLOCATED_NAMESPACE, 2),
+        identify(structure::CONTROLLERS, 0),
+        identify(structure::CONTROLLERS_OF_NAMESPACE, 1),
+        attach(2, 1),
+        delete(2),
+    ]
+    .concat()
+}
+
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let plain = Digests::default();
     let commands: Vec<u8> = [
@@ -230,6 +265,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         [&[begin::IO_QUEUE], &moving_commands()[..]].concat(),
         [&[0], &rare_commands()[..]].concat(),
         [&[begin::ZONES], &rare_commands()[..]].concat(),
+        [&[begin::PLAIN], &dividing_commands()[..]].concat(),
         [&[begin::IO_QUEUE | begin::ZONES], &zones[..]].concat(),
         [&[begin::ZONES], &commands[..]].concat(),
         [&[0], &commands[..], &behavior].concat(),
@@ -271,5 +307,6 @@ mod tests {
         // No overwrite of zones, no power states, no directives.
         let of_zones = [field, field, field, CommandStatus::INVALID_OPCODE];
         assert_eq!(failures(begin::ZONES, &rare_commands()), of_zones);
+        assert_eq!(failures(begin::PLAIN, &dividing_commands()), []);
     }
 }
