@@ -128,8 +128,7 @@ impl Identity {
     /// Label of the drive's model; absent where the name of the target is its model.
     pub const MODEL: &str = "model";
 
-    /// Label of the placement handles of a real drive, or of the reason why writes cannot name any; absent for other
-    /// targets.
+    /// Label of the placement handles of a real drive. Before a run also of the reason why writes cannot name any.
     pub const PLACEMENT: &str = "placement";
 
     /// The model of the drive, which facts are known of.

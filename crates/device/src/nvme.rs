@@ -3,8 +3,8 @@
 //! [`command`] and [`io_command`] build each command as plain data, [`identify`] and [`log`] decode
 //! the answers, and [`status`] describes a failure in words. All are pure functions, byte for byte
 //! equal to `nvme-cli`. [`Controller`] talks to the kernel, [`generic`] finds and opens the node
-//! for I/O commands, [`placement`] finds the placement handles of a namespace. Source of all layouts: NVM Express Base Specification 2.0 and NVM Command Set
-//! Specification 1.0.
+//! for I/O commands, [`placement`] finds the placement handles of a namespace. Source of all
+//! layouts: NVM Express Base Specification 2.0 and NVM Command Set Specification 1.0.
 
 pub mod command;
 pub mod generic;

@@ -125,7 +125,8 @@ pub(super) fn hold(
     let placement = Placement::of(Some(&file), report, is_generic);
     identity.details.extend(labelled([
         ("nvme_autonomous_power", autonomous_power),
-        (Identity::PLACEMENT, placement.words.clone()),
+        // A condition of the run, where writes can name any.
+        (Identity::PLACEMENT, placement.words.clone().filter(|_| placement.handles() > 1)),
     ]));
     Ok(Medium {
         file,
