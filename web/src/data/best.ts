@@ -1,7 +1,7 @@
 // The drives for a purpose, and the mean over the suite: what an owner asks who wants one drive and no table.
 
 import { HEADLINES } from "./headlines";
-import { lackOf } from "./marks";
+import { isQuick } from "./marks";
 import { SAME } from "./pair";
 import type { Product } from "./products";
 import { type Entry, type Ranking, rankedIn } from "./ranking";
@@ -37,17 +37,13 @@ const PURPOSES: [name: string, figures: [test: string, metric: string, by: strin
   ["Notebook", [["power", "power.idle.power_w_mean", "least power at rest"]]],
 ];
 
-function isQuick({ run }: Entry): boolean {
-  return run !== null && lackOf(run) === "quick";
-}
-
 export function purposes(rank: Rank): Purpose[] {
   return PURPOSES.flatMap(([name, figures]) => {
     for (const [test, metric, by] of figures) {
       const ranking = rank(test, metric);
       const entries = rankedIn(ranking.entries);
       // A quick run recommends nothing.
-      if (entries.length < 2 || entries.some(isQuick)) continue;
+      if (entries.length < 2 || entries.some(({ run }) => isQuick(run))) continue;
       const top = entries[0].value ?? 0;
       const best = entries.filter(({ value }) => Math.abs((value ?? 0) - top) <= SAME * Math.abs(top));
       return [{ name, by, ranking, best }];
@@ -77,7 +73,7 @@ export function suiteMean(products: readonly Product[], rank: Rank): SuiteMean |
   const all = HEADLINES.map(({ test, metric }) => rank(test, metric)).filter(
     ({ figure, entries, ranked }) =>
       SPEEDS.includes(figure.unit) &&
-      !entries.some(isQuick) &&
+      !entries.some(({ run }) => isQuick(run)) &&
       ranked === products.length &&
       entries.every(({ value }) => (value ?? 0) > 0),
   );

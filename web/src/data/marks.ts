@@ -118,3 +118,8 @@ export function lackOf(run: Run): Lack | null {
   if (quick) return "quick";
   return hasMark(run, STEADY_MEAN, "not-steady") ? "not-steady" : null;
 }
+
+/** Whether a run, if there is one, was a quick one: it recommends nothing. */
+export function isQuick(run: Run | null): boolean {
+  return run !== null && lackOf(run) === "quick";
+}

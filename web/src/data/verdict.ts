@@ -3,7 +3,7 @@
 import { FELT_NS, heldOf, metricOf } from "./figures";
 import { seconds } from "./format";
 import { isImported, type Run, spareLabel } from "./load";
-import { barOf, hasMark, lackOf, markLabels } from "./marks";
+import { barOf, hasMark, isQuick, lackOf, markLabels } from "./marks";
 import { SAME } from "./pair";
 import { type Product, runsOf } from "./products";
 import { type Entry, type Ranking, rankedIn } from "./ranking";
@@ -75,7 +75,7 @@ function pace(product: Product, rank: Rank, isTold: boolean): Sentence | null {
     told,
   );
   if (!steady) return unsteady(product, rank);
-  if (isQuick(steady.entry)) return quickPace(product, steady);
+  if (isQuick(steady.entry.run)) return quickPace(product, steady);
   if (isTold && !even) return null;
   const kept = [" keeps ", steady.link(`${steady.entry.text} IOPS`), " of random writes", ...placed(steady)];
   const parts: Sentence = [product.plain, ...(isTold ? [] : kept)];
@@ -88,10 +88,6 @@ function pace(product: Product, rank: Rank, isTold: boolean): Sentence | null {
   if (longest)
     parts.push(even ? " and its" : "; its", " longest wait is ", longest.link(), ...placed(longest));
   return [...parts, "."];
-}
-
-function isQuick({ run }: Entry): boolean {
-  return run !== null && lackOf(run) === "quick";
 }
 
 /** A minute that became even on a small drive is still no pace that it keeps. */
@@ -262,7 +258,7 @@ function stops(waits: Ranking, names: (entry: Entry) => string): Sentence {
 /** The drive that keeps most of its pace and the one that keeps least, or null if fewer than two are ranked. */
 export function contest(rank: Rank): Sentence | null {
   const pace = rank("consistency", "iops_steady_mean");
-  const ranked = rankedIn(pace.entries).filter((entry) => !isQuick(entry));
+  const ranked = rankedIn(pace.entries).filter(({ run }) => !isQuick(run));
   const among = `${ranked.length}${ranked.length < pace.entries.length ? " ranked" : ""} drives`;
   const [winner, loser] = [ranked[0], ranked[ranked.length - 1]];
   if (ranked.length < 2 || !winner.run || !loser.run || !winner.value || loser.value === null) return null;
