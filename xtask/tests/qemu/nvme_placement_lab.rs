@@ -64,8 +64,8 @@ fn what_the_run_counted_is_what_the_books_count_to_the_page() {
     }
 }
 
-/// The share of random writes beside the stream depends on the latencies of both, which the emulated machine changes. The
-/// closed form knows that share: `apart` is compared with it, and `uniform` with that of the same drive in itself.
+/// Counters are read every 10 s, and only the step of uniform writes is long enough for them on any machine. Both other
+/// steps are compared by their rates, which are those of a slow clock.
 #[test]
 fn the_worth_of_handles_is_that_of_the_same_drive_simulated() {
     let [generic, twin] = ["handles-generic", "handles-twin"].map(run_of);
@@ -73,15 +73,9 @@ fn the_worth_of_handles_is_that_of_the_same_drive_simulated() {
         let value = run["metrics"][format!("placement.{name}")].as_f64();
         value.unwrap_or_else(|| panic!("{name}: {:#}", run["metrics"]))
     };
-    let both = |figure: &dyn Fn(&Value) -> f64| [&generic, &twin].map(figure);
-    let uniform = both(&|run| figure(run, "uniform.waf"));
-    let apart = both(&|run| figure(run, "apart.waf") / figure(run, "apart.waf_of_pools"));
-    let worth = both(&|run| figure(run, "together.waf") / figure(run, "apart.waf"));
-    println!(
-        "uniform {uniform:.3?}, apart over pools {apart:.3?}, together over apart {worth:.3?}"
-    );
-    for [generic, twin] in [uniform, apart] {
-        assert!((generic / twin - 1.0).abs() < 0.1, "{generic}, simulated {twin}");
-    }
-    assert!(worth[0] > 1.2, "{worth:?}");
+    let uniform = [&generic, &twin].map(|run| figure(run, "uniform.waf"));
+    let worth = figure(&generic, "together.waf_implied") / figure(&generic, "apart.waf_implied");
+    println!("uniform {uniform:.3?}, together over apart {worth:.3}");
+    assert!((uniform[0] / uniform[1] - 1.0).abs() < 0.1, "{uniform:?}");
+    assert!(worth > 1.2, "{worth}");
 }

@@ -1,7 +1,7 @@
 # ssdlab on a simulated drive with placement handles over NVMe/TCP, and on its twin. Sourced by guest.sh behind nvme_server.sh.
 
 TWIN='sim:samsung-pm9a3-960gb?scale=1/8192&interface.logical_block_bytes=4096&interface.placement_handles=2'
-serve handles "$TWIN" --clock real*60
+serve handles "$TWIN" --clock real*80
 run handles-connect $tcp --nr-io-queues=1
 within 20 has_tcp_disk
 HANDLED=$(tcp_disk)
