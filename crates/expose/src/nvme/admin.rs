@@ -160,10 +160,10 @@ impl AdminQueue<'_> {
         if !(1..=subsystem.namespaces_max()).contains(&id) {
             return Err(CommandStatus::INVALID_NAMESPACE);
         }
-        let namespaces = subsystem.namespaces();
-        let found =
-            namespaces.get(id).filter(|it| is_of_allocated || it.is_attached(&controller.host));
-        Ok(match (structure, found) {
+        // A copy: the disk has a lock of its own, and is asked below.
+        let found = subsystem.namespaces().get(id).cloned();
+        let found = found.filter(|it| is_of_allocated || it.is_attached(&controller.host));
+        Ok(match (structure, &found) {
             (structure::NAMESPACE | structure::ALLOCATED_NAMESPACE, Some(found)) => {
                 subsystem.namespace(found).encode()
             }
@@ -240,9 +240,10 @@ impl AdminQueue<'_> {
         }
         let can_erase = subsystem.can_erase();
         let can_be_divided = subsystem.can_be_divided();
+        let free_bytes = subsystem.namespaces().free_bytes();
         IdentifyController {
             total_nvm_bytes: subsystem.capacity_bytes().into(),
-            free_nvm_bytes: subsystem.namespaces().free_bytes().into(),
+            free_nvm_bytes: free_bytes.into(),
             namespace_management: can_be_divided,
             format_hits_all: can_be_divided,
             erase_hits_all: can_be_divided,

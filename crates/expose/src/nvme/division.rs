@@ -11,10 +11,9 @@ use nvme::status::CommandStatus;
 
 use super::channel::{CommandReply, CommandResult, End};
 use super::controller::Controller;
-use super::io::status_of;
+use super::erasure;
 use super::self_tests::Scope;
 use super::subsystem::{BLOCK_BYTES, NVM_COMMAND_SET, Subsystem};
-use crate::request::{Action, Answer, Fault, Request};
 
 /// Operations of Namespace Management.
 pub(super) const CREATE: u32 = 0;
@@ -60,14 +59,12 @@ pub(super) fn delete(
     end: End,
 ) -> Result<(), CommandStatus> {
     check(subsystem)?;
-    let (bytes, deleted) = {
-        let mut namespaces = subsystem.namespaces_mut();
-        match command.namespace_id {
-            ALL_NAMESPACES => (0..subsystem.capacity_bytes(), namespaces.delete_all()),
-            id => {
-                let only = namespaces.delete(id).ok_or(CommandStatus::INVALID_NAMESPACE)?;
-                (only.bytes.clone(), BTreeMap::from([(id, only)]))
-            }
+    let (bytes, deleted) = match command.namespace_id {
+        ALL_NAMESPACES => subsystem.namespaces_mut().delete_all(),
+        id => {
+            let only = subsystem.namespaces_mut().delete(id);
+            let only = only.ok_or(CommandStatus::INVALID_NAMESPACE)?;
+            (only.bytes.clone(), BTreeMap::from([(id, only)]))
         }
     };
     for (id, namespace) in deleted {
@@ -75,11 +72,11 @@ pub(super) fn delete(
         subsystem.tell_of_namespace(id, controller.id, has);
     }
     subsystem.abort_self_test(outcome::NAMESPACE, Scope::Namespace);
-    let request = Request::new(Action::Trim, bytes.start, bytes.end - bytes.start);
-    let reply = move |result: Result<Answer, Fault>| {
-        end(result.map(|_| CommandReply::default()).map_err(|fault| status_of(fault, true)));
-    };
-    subsystem.shared.send(request, Box::new(reply));
+    let drive = Arc::clone(subsystem);
+    erasure::erase(subsystem, bytes.clone(), move |result| {
+        drive.namespaces_mut().release(&bytes);
+        end(erasure::ended(result));
+    });
     Ok(())
 }
 

@@ -49,11 +49,11 @@ pub(super) fn format(
     }
     subsystem.abort_self_test(outcome::FORMATTED, Scope::Namespace);
     let (drive, controller_id) = (Arc::clone(subsystem), controller.id);
-    erase(subsystem, move |result| {
+    erase(subsystem, 0..subsystem.capacity_bytes(), move |result| {
         if result.is_ok() {
             drive.set_block_bytes(block_bytes, controller_id);
         }
-        end(result.map(|_| CommandReply::default()).map_err(|fault| status_of(fault, true)));
+        end(ended(result));
     });
     Ok(())
 }
@@ -84,7 +84,8 @@ pub(super) fn sanitize(subsystem: &Arc<Subsystem>, command: &Command) -> Command
         BLOCK_ERASE | CRYPTO_ERASE => {
             begin(subsystem);
             let drive = Arc::clone(subsystem);
-            erase(subsystem, move |result| end(&drive, result.is_ok()));
+            let all = 0..subsystem.capacity_bytes();
+            erase(subsystem, all, move |result| end(&drive, result.is_ok()));
         }
         OVERWRITE if subsystem.zones().is_none() => {
             begin(subsystem);
@@ -130,7 +131,8 @@ fn overwrite(subsystem: &Arc<Subsystem>, passes: u8) {
                 return end(&drive, false);
             }
             let last = Arc::clone(&drive);
-            erase(&drive, move |result| end(&last, result.is_ok()));
+            let all = 0..drive.capacity_bytes();
+            erase(&drive, all, move |result| end(&last, result.is_ok()));
         };
         Box::new(reply) as Reply
     };
@@ -142,12 +144,21 @@ fn overwrite(subsystem: &Arc<Subsystem>, passes: u8) {
     subsystem.shared.send_all(requests.collect());
 }
 
-fn erase(subsystem: &Subsystem, end: impl FnOnce(Result<Answer, Fault>) + Send + 'static) {
-    let bytes = subsystem.capacity_bytes();
+/// The outcome of a command that ends with an erasure.
+pub(super) fn ended(result: Result<Answer, Fault>) -> CommandResult {
+    result.map(|_| CommandReply::default()).map_err(|fault| status_of(fault, true))
+}
+
+/// Empties these bytes of the drive, or resets all of its zones.
+pub(super) fn erase(
+    subsystem: &Subsystem,
+    bytes: Range<u64>,
+    end: impl FnOnce(Result<Answer, Fault>) + Send + 'static,
+) {
     let action = match subsystem.zones() {
         Some(_) => Action::Zone { action: ZoneAction::Reset, all: true },
         None => Action::Trim,
     };
-    let request = Request::new(action, 0, bytes);
+    let request = Request::new(action, bytes.start, bytes.end - bytes.start);
     subsystem.shared.send(request, Box::new(end));
 }

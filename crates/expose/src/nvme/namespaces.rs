@@ -68,6 +68,8 @@ pub struct Namespaces {
     /// Number of the next one, among all that there ever were.
     next_guid: u128,
     all: BTreeMap<u32, Namespace>,
+    /// Bytes of deleted ones that still have to be emptied: whoever got them now would lose what it writes.
+    leaving: Vec<Range<u64>>,
 }
 
 impl Namespaces {
@@ -76,7 +78,8 @@ impl Namespaces {
         let (bytes, exceptions) = (0..capacity_bytes, BTreeSet::new());
         let first = Namespace { bytes, guid, of_all: true, exceptions };
         let all = BTreeMap::from([(NAMESPACE, first)]);
-        Self { capacity_bytes, page_bytes, next_guid: guid.wrapping_add(1), all }
+        let next_guid = guid.wrapping_add(1);
+        Self { capacity_bytes, page_bytes, next_guid, all, leaving: Vec::new() }
     }
 
     /// The namespace of this number, or `None` if there is none.
@@ -101,14 +104,15 @@ impl Namespaces {
         self.free().iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Ranges of whole pages that no namespace has, in order.
+    /// Ranges of whole pages that no namespace has or had until now, in order.
     fn free(&self) -> Vec<Range<u64>> {
-        let mut taken: Vec<_> = self.all.values().map(|namespace| &namespace.bytes).collect();
+        let all = self.all.values().map(|namespace| &namespace.bytes);
+        let mut taken: Vec<_> = all.chain(&self.leaving).collect();
         taken.sort_by_key(|bytes| bytes.start);
         let (mut free, mut start) = (Vec::new(), 0);
         for bytes in taken {
-            free.push(start..bytes.start);
-            start = bytes.end.next_multiple_of(self.page_bytes);
+            free.push(start..bytes.start.max(start));
+            start = start.max(bytes.end.next_multiple_of(self.page_bytes));
         }
         free.push(start..self.capacity_bytes.max(start));
         free
@@ -134,14 +138,25 @@ impl Namespaces {
         Ok(id)
     }
 
-    /// Takes a namespace away; returns it, or `None` if there is none.
+    /// Takes a namespace away, whose bytes are free once they are released; returns it, or `None` if there is none.
     pub(super) fn delete(&mut self, id: u32) -> Option<Namespace> {
-        self.all.remove(&id)
+        let deleted = self.all.remove(&id)?;
+        self.leaving.push(deleted.bytes.clone());
+        Some(deleted)
     }
 
-    /// Takes all namespaces away; returns them by their numbers.
-    pub(super) fn delete_all(&mut self) -> BTreeMap<u32, Namespace> {
-        std::mem::take(&mut self.all)
+    /// Takes all namespaces away; returns the bytes of the drive, to be released, and them by their numbers.
+    pub(super) fn delete_all(&mut self) -> (Range<u64>, BTreeMap<u32, Namespace>) {
+        let bytes = 0..self.capacity_bytes;
+        self.leaving.push(bytes.clone());
+        (bytes, std::mem::take(&mut self.all))
+    }
+
+    /// Frees the bytes of a deletion, which are empty now.
+    pub(super) fn release(&mut self, bytes: &Range<u64>) {
+        if let Some(place) = self.leaving.iter().position(|leaving| leaving == bytes) {
+            self.leaving.swap_remove(place);
+        }
     }
 
     /// Attaches a namespace to these hosts, or detaches it from them: all or none.
@@ -159,5 +174,29 @@ impl Namespaces {
         hosts.iter().try_for_each(|host| changed.attach(host, is_attached))?;
         *namespace = changed;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_a_deleted_one_are_free_when_they_are_empty() {
+        let mut all = Namespaces::whole(1 << 20, 4096, 7);
+        let whole = all.delete(NAMESPACE).expect("the first one").bytes;
+        assert_eq!((all.free_bytes(), all.ids(None)), (0, vec![]));
+        assert_eq!(all.create(4096), Err(CommandStatus::NAMESPACE_CAPACITY));
+        all.release(&whole);
+        assert_eq!((all.create(4096), all.create(8192)), (Ok(1), Ok(2)));
+        let (bytes, deleted) = all.delete_all();
+        assert_eq!((bytes.clone(), deleted.len()), (0..1 << 20, 2));
+        assert_eq!(
+            all.create(4096),
+            Err(CommandStatus::NAMESPACE_CAPACITY),
+            "not beside them either"
+        );
+        all.release(&bytes);
+        assert_eq!(all.free_bytes(), 1 << 20);
     }
 }

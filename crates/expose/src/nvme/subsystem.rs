@@ -175,7 +175,9 @@ impl Subsystem {
     /// Gives the namespaces logical blocks of another size, and tells the hosts of all controllers but this one.
     pub fn set_block_bytes(&self, block_bytes: u32, but: u16) {
         self.block_bytes.store(block_bytes, Ordering::Relaxed);
-        for id in self.namespaces().ids(None) {
+        // No lock is held while the next one is taken: another host may wait to divide the drive.
+        let ids = self.namespaces().ids(None);
+        for id in ids {
             let has = |controller: &Controller| self.namespace_of(id, controller).is_some();
             self.tell_of_namespace(id, but, has);
         }

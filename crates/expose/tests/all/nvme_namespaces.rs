@@ -14,7 +14,7 @@ use nvme::log::{effect, page};
 use nvme::status::CommandStatus;
 
 use crate::client::{config, disk, seeds};
-use crate::nvme_host::{Host, Outcome, Place, Queue, blocks, command, digests, serve_nvme};
+use crate::nvme_host::{HOST, Host, Outcome, Place, Queue, blocks, command, digests, serve_nvme};
 
 /// Sequences without another wish, and those of a full check.
 const CASES: [u64; 2] = [10, 200];
@@ -302,6 +302,34 @@ fn a_drive_with_handles_cannot_be_divided() {
             assert_eq!(host.identify(structure, 0), Err(CommandStatus::INVALID_FIELD));
         }
         assert_eq!(read(&mut host.queue(1), 1, 0), Ok(0), "it has its namespace");
+    });
+}
+
+/// One formats and looks, the other divides: each tells the other, and nobody waits for ever.
+#[test]
+fn hosts_divide_and_format_at_the_same_time() {
+    const TURNS: usize = 300;
+    with_drive(&[], |place, _| {
+        let [mut host, mut other] =
+            [HOST, OTHER].map(|name| Host::connect_as(name, place, digests(false)));
+        delete(&mut host, 1).expect("it is divided anew");
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for _ in 0..TURNS {
+                    let format = command(admin::FORMAT, ALL_NAMESPACES, [0; 6], 0);
+                    assert_eq!(other.admin.execute(format, &[]), Ok((0, Vec::new())));
+                    assert!(controller(&mut other).namespace_management);
+                    list(&mut other, structure::ALLOCATED_NAMESPACES);
+                    other.identify(structure::ALLOCATED_NAMESPACE, 1).expect("one or zeros");
+                }
+            });
+            let own = host.controller_id;
+            for _ in 0..TURNS {
+                let id = create(&mut host, &wish(64)).expect("there is room");
+                assert_eq!(attach(&mut host, id, &[own], true), Ok((0, Vec::new())));
+                assert_eq!(delete(&mut host, id), Ok((0, Vec::new())));
+            }
+        });
     });
 }
 
