@@ -176,9 +176,3 @@ impl<'a> Controller<'a> {
         Err(TargetError::Device { context, source })
     }
 }
-
-/// An error with its cause.
-fn with_cause(error: &TargetError) -> String {
-    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-    format!("{error}{}", cause.unwrap_or_default())
-}

@@ -89,8 +89,7 @@ impl Watch {
 }
 
 fn not_read(error: &TargetError) -> String {
-    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-    format!("the drive's health could not be read: {error}{}", cause.unwrap_or_default())
+    format!("the drive's health could not be read: {}", error.with_cause())
 }
 
 fn sample(probe: &dyn HealthProbe) -> Option<HealthSample> {

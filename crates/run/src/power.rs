@@ -124,10 +124,7 @@ impl PowerWatch {
         let Ok(WatchResult { faults, failure }) = self.reading.join() else {
             return vec!["the watch over the meter died".to_owned()];
         };
-        let failure = failure.map(|error| {
-            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-            format!("the meter was lost: {error}{}", cause.unwrap_or_default())
-        });
+        let failure = failure.map(|error| format!("the meter was lost: {}", error.with_cause()));
         let faults = faults.first.map(|first| {
             format!("what the meter said was no reading {} times; the first: {first}", faults.count)
         });

@@ -39,6 +39,14 @@ pub enum TargetError {
     Unsupported(String),
 }
 
+impl TargetError {
+    /// Its words with those of its cause.
+    pub fn with_cause(&self) -> String {
+        let cause = std::error::Error::source(self).map(|cause| format!(": {cause}"));
+        format!("{self}{}", cause.unwrap_or_default())
+    }
+}
+
 /// One reason not to write to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use base::Bytes;
 use rustix::fs::OFlags;
 
-use super::{Controller, with_cause};
+use super::Controller;
 use crate::describe::{DeviceReport, Protocol};
 use crate::host::ioctl;
 use crate::host::sysfs::{Device, DeviceNumber, System};
@@ -137,7 +137,7 @@ fn plain_block_bytes(
 ) -> Result<u32, String> {
     let controller = Controller::new(block, &report.node.display().to_string());
     let namespace =
-        controller.identify_namespace(namespace_id).map_err(|error| with_cause(&error))?;
+        controller.identify_namespace(namespace_id).map_err(|error| error.with_cause())?;
     if namespace.layout().metadata_bytes != 0 {
         return Err(format!(
             "it is formatted with {} bytes of metadata for each block, which are not handled here",

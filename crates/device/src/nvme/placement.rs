@@ -10,10 +10,10 @@ use base::Bytes;
 use nvme::fdp::{self, Configuration, HandleStatus, Statistics};
 use target::TargetError;
 
+use super::Controller;
 use super::command::AdminCommand;
 use super::generic;
 use super::io_command::IoCommand;
-use super::{Controller, with_cause};
 use crate::describe::DeviceReport;
 use crate::host::sysfs::System;
 
@@ -35,9 +35,9 @@ impl PlacementHandles {
         generic::locate(&System::live(), report)?;
         let node = report.node.display().to_string();
         let controller = Controller::new(file, &node);
-        let namespace_id = controller.namespace_id().map_err(|error| with_cause(&error))?;
+        let namespace_id = controller.namespace_id().map_err(|error| error.with_cause())?;
         let Some(group) =
-            controller.placement_group(namespace_id).map_err(|error| with_cause(&error))?
+            controller.placement_group(namespace_id).map_err(|error| error.with_cause())?
         else {
             return Err(
                 "the drive has no flexible data placement: bit 19 of ctratt in `nvme id-ctrl`, or \
@@ -46,7 +46,7 @@ impl PlacementHandles {
             );
         };
         let Some(index) =
-            controller.configuration_in_force(group).map_err(|error| with_cause(&error))?
+            controller.configuration_in_force(group).map_err(|error| error.with_cause())?
         else {
             return Err(format!(
                 "flexible data placement is off in endurance group {group}: delete its namespaces, then \
@@ -55,7 +55,7 @@ impl PlacementHandles {
         };
         let configurations = controller.execute(&AdminCommand::placement_configurations(group));
         let configuration = configurations.ok().and_then(|log| Configuration::decode(&log, index));
-        let handles = controller.handles(namespace_id).map_err(|error| with_cause(&error))?;
+        let handles = controller.handles(namespace_id).map_err(|error| error.with_cause())?;
         Self::of(&handles, configuration)
     }
 

@@ -177,7 +177,7 @@ impl Session {
             Ok(words) => phase.what = format!("{}: {words}", spec.what),
             Err(error) => {
                 phase.errors = 1;
-                self.warn(format!("could not {}: {}", spec.what, with_cause(&error)));
+                self.warn(format!("could not {}: {}", spec.what, error.with_cause()));
             }
         }
         (phase, PhaseRows::default())
@@ -190,7 +190,7 @@ impl Session {
             return;
         }
         if let Err(error) = target.set_rest(Rest::AsFound) {
-            let error = with_cause(&error);
+            let error = error.with_cause();
             self.warn(format!("what link and drive may do at rest is not put back: {error}"));
         }
     }
@@ -289,11 +289,6 @@ fn write_all<T: Target>(target: &mut T, writes: Workload) -> Result<(), TargetEr
 const fn order_at(offset: u64) -> Op {
     let data = Data::Incompressible;
     Op { kind: OpKind::Deallocate, data, fua: false, placement: 0, len: 0, tag: 0, offset }
-}
-
-fn with_cause(error: &target::TargetError) -> String {
-    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-    format!("{error}{}", cause.unwrap_or_default())
 }
 
 pub(super) fn second_event(recorder: &Recorder) -> Event {
