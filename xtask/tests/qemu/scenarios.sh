@@ -184,7 +184,7 @@ run stalled-times awk '
 ' /sys/kernel/tracing/trace
 dmsetup remove stalling
 
-# Promises: an honest drive, one that drops every write, and one that begins to drop them 1 s after the first one.
+# Promises: an honest drive, one that drops every write, and one that drops them after 8,000 of 20,000.
 verify() {
     local name="$1"
     shift
@@ -210,9 +210,9 @@ number=$(cat /sys/block/dm-0/dev)
 echo 40000 > /sys/kernel/tracing/buffer_size_kb
 echo > /sys/kernel/tracing/trace
 echo 1 > /sys/kernel/tracing/events/block/block_bio_queue/enable
-(within 300 written_to /dev/mapper/promising 1000; dmsetup suspend promising
+(within 300 written_to /dev/mapper/promising 8000; dmsetup suspend promising
     echo "0 $sectors flakey $BASE 0 0 600 1 drop_writes" | dmsetup reload promising; dmsetup resume promising) &
-verify turncoat --erase /dev/mapper/promising --duration 4s --writes 40000
+verify turncoat --erase /dev/mapper/promising --duration 300s --writes 20000
 wait $!
 echo 0 > /sys/kernel/tracing/events/block/block_bio_queue/enable
 # The blocks whose last write to the upper device was not followed by one to the lower device.
