@@ -255,6 +255,9 @@ impl<T> Disk<T> {
     }
 
     fn check(&self, request: &Request) -> Result<(), Fault> {
+        if request.is_void() {
+            return Err(Fault::Deleted);
+        }
         let end = request.offset.checked_add(request.bytes).ok_or(Fault::Invalid)?;
         let is_sound = match request.action {
             Action::Flush => return Ok(()),
@@ -350,6 +353,10 @@ impl<T> Disk<T> {
     fn take(&mut self, tag: u32, outcome: Result<(), Fault>) {
         let Some(job) = self.release(tag) else { return };
         let result = outcome.and_then(|()| {
+            // By now the bytes may have data of another namespace.
+            if job.request.action == Action::Read && job.request.is_void() {
+                return Err(Fault::Deleted);
+            }
             self.remember(&job)
                 .and_then(|()| self.apply(&job.request))
                 .map_err(|error| if is_full(&error) { Fault::NoSpace } else { Fault::Io })

@@ -231,7 +231,7 @@ impl OneFile {
 
 fn errno(fault: Fault) -> Errno {
     match fault {
-        Fault::Io | Fault::Source | Fault::Zone(_) => Errno::EIO,
+        Fault::Io | Fault::Source | Fault::Deleted | Fault::Zone(_) => Errno::EIO,
         Fault::Invalid | Fault::TooLong => Errno::EINVAL,
         Fault::ReadOnly => Errno::EROFS,
         Fault::NoSpace => Errno::ENOSPC,

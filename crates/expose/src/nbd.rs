@@ -543,7 +543,7 @@ pub fn extents(out: &mut Vec<u8>, mark: NbdCookie, extents: &[Extent]) {
 fn errno(fault: Fault) -> u32 {
     match fault {
         Fault::ReadOnly => 1,
-        Fault::Io | Fault::Source | Fault::Zone(_) => 5,
+        Fault::Io | Fault::Source | Fault::Deleted | Fault::Zone(_) => 5,
         Fault::Invalid => 22,
         Fault::NoSpace => 28,
         Fault::TooLong => 75,

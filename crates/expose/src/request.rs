@@ -1,6 +1,8 @@
 //! Requests of a client and their answers, the same for every protocol.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sim::host::ZoneAction;
 use sim::mechanism::zones::ZoneError;
@@ -40,6 +42,31 @@ pub enum Action {
     },
 }
 
+/// Deletion of a namespace, which ends the requests that are for it: its bytes may belong to another one by then.
+#[derive(Clone, Debug, Default)]
+pub struct Deletion(Arc<AtomicBool>);
+
+impl Deletion {
+    /// Lets it happen.
+    pub fn happen(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether it has happened.
+    pub fn has_happened(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Equal are those of the same namespace.
+impl PartialEq for Deletion {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Deletion {}
+
 /// A request for the bytes from `offset` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -57,6 +84,8 @@ pub struct Request {
     pub data: Vec<u8>,
     /// The bytes that a copy reads, in their order, together as many as `bytes`; empty for other requests.
     pub sources: Vec<Range<u64>>,
+    /// Deletion of the namespace that it is for, or `None` if it is for the drive.
+    pub deletion: Option<Deletion>,
 }
 
 impl Action {
@@ -67,10 +96,15 @@ impl Action {
 }
 
 impl Request {
-    /// A request without data, and without a wish about its place or its durability.
+    /// A request for the drive without data, and without a wish about its place or its durability.
     pub fn new(action: Action, offset: u64, bytes: u64) -> Self {
         let (data, sources) = Default::default();
-        Self { action, offset, bytes, fua: false, placement: 0, data, sources }
+        Self { action, offset, bytes, fua: false, placement: 0, data, sources, deletion: None }
+    }
+
+    /// Whether the namespace that it is for is gone.
+    pub(crate) fn is_void(&self) -> bool {
+        self.deletion.as_ref().is_some_and(Deletion::has_happened)
     }
 }
 
@@ -116,6 +150,8 @@ pub enum Fault {
     Unsupported,
     /// The reply would be too long.
     TooLong,
+    /// The namespace that it is for was deleted.
+    Deleted,
     /// A zone refuses it.
     Zone(ZoneError),
 }

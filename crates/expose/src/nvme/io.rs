@@ -17,7 +17,7 @@ use super::controller::Controller;
 use super::namespaces::NAMESPACE;
 use super::subsystem::{Subsystem, TRANSFER_BYTES_MAX};
 use super::{features, placement, zones};
-use crate::request::{Action, Answer, Fault, Request};
+use crate::request::{Action, Answer, Deletion, Fault, Request};
 use crate::shared::{Reply, locked};
 
 /// Forced unit access, in dword 12.
@@ -196,13 +196,15 @@ fn plan(
     command: &Command,
     data: Vec<u8>,
 ) -> Result<Plan, CommandStatus> {
-    let space = match (command.opcode, command.namespace_id) {
-        (nvm::FLUSH, ALL_NAMESPACES) => 0..subsystem.capacity_bytes(),
+    let (bytes, deletion) = match (command.opcode, command.namespace_id) {
+        (nvm::FLUSH, ALL_NAMESPACES) => (0..subsystem.capacity_bytes(), None),
         (_, id) => {
-            subsystem.namespace_of(id, controller).ok_or(CommandStatus::INVALID_NAMESPACE)?
+            let found = subsystem.namespace_of(id, controller);
+            let (bytes, deletion) = found.ok_or(CommandStatus::INVALID_NAMESPACE)?;
+            (bytes, Some(deletion))
         }
     };
-    let space = Space { bytes: space, block_bytes: subsystem.block_bytes().into() };
+    let space = Space { bytes, block_bytes: subsystem.block_bytes().into(), deletion };
     if subsystem.sanitize_log().state == SanitizeState::InProgress {
         return Err(CommandStatus::SANITIZING);
     }
@@ -230,7 +232,7 @@ fn plan(
         })
     };
     let is_durable = || command.dwords[2] & FORCED != 0 || !features::has_write_cache(controller);
-    match command.opcode {
+    let planned = match command.opcode {
         nvm::FLUSH => Ok(Request::new(Action::Flush, 0, 0).into()),
         nvm::WRITE => one(Action::Write, is_durable(), data, false),
         nvm::READ => one(Action::Read, false, Vec::new(), false),
@@ -256,7 +258,10 @@ fn plan(
         }
         nvm::DATASET_MANAGEMENT => dataset(&space, command, &data),
         _ => Err(CommandStatus::INVALID_OPCODE),
-    }
+    };
+    let mut plan = planned?;
+    plan.requests.iter_mut().for_each(|request| request.deletion.clone_from(&space.deletion));
+    Ok(plan)
 }
 
 /// A copy from sources in format 0 within the limits of the namespace. They may overlap the destination: all are read
@@ -296,9 +301,12 @@ fn copy(
 fn spoil(subsystem: &Subsystem, space: &Space, command: &Command) -> Result<Plan, CommandStatus> {
     let (offset, bytes) = space.place(command.u64_in(0), blocks(command))?;
     let is_possible = subsystem.shared.with(|disk| {
+        if space.deletion.as_ref().is_some_and(Deletion::has_happened) {
+            return Err(CommandStatus::INVALID_NAMESPACE);
+        }
         let shape = *disk.shape();
-        !disk.faults.is_read_only && disk.faults.spoil(&shape, &(offset..offset + bytes))
-    });
+        Ok(!disk.faults.is_read_only && disk.faults.spoil(&shape, &(offset..offset + bytes)))
+    })?;
     if is_possible {
         Ok(Plan { requests: Vec::new(), expected: None })
     } else {
@@ -325,6 +333,8 @@ fn dataset(space: &Space, command: &Command, data: &[u8]) -> Result<Plan, Comman
 struct Space {
     bytes: Range<u64>,
     block_bytes: u64,
+    /// Deletion of the namespace, or `None` if it is the drive.
+    deletion: Option<Deletion>,
 }
 
 impl Space {
@@ -346,7 +356,59 @@ pub(super) fn status_of(fault: Fault, is_change: bool) -> CommandStatus {
         Fault::Io | Fault::Source => CommandStatus::READ_ERROR,
         Fault::ReadOnly => CommandStatus::WRITE_PROTECTED,
         Fault::NoSpace => CommandStatus::CAPACITY,
+        Fault::Deleted => CommandStatus::INVALID_NAMESPACE,
         Fault::Zone(reason) => zones::status_of(reason),
         Fault::Invalid | Fault::Unsupported | Fault::TooLong => CommandStatus::INVALID_FIELD,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Ratio;
+    use nvme::command::DataDescriptor;
+    use sim::Model;
+
+    use super::super::subsystem::Names;
+    use super::*;
+    use crate::contents::Contents;
+    use crate::plan::Shape;
+    use crate::{Disk, Pace, SharedDisk};
+
+    /// A drive of about 120 MB in blocks of 4096 bytes.
+    fn subsystem() -> Subsystem {
+        let name = "corsair-neutron-240gb";
+        let text = sim::model::built_in(name).expect("a built-in model");
+        let blocks = ("interface.logical_block_bytes".to_owned(), "4096".to_owned());
+        let model = Model::load(name, text, &[blocks]).expect("a valid model");
+        let config = model.resolve(Ratio::new(1, 2000).expect("a ratio")).expect("a drive");
+        let shape = Shape::of(&config);
+        let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
+        let shared = SharedDisk::new(Disk::new(config, contents), Pace::Fast);
+        Subsystem::new(Arc::new(shared), Names::new(name, "model", "place"), Vec::new(), 1)
+    }
+
+    #[test]
+    fn requests_end_with_the_namespace_of_their_command() {
+        let subsystem = subsystem();
+        let controller = Controller::new(1, "host".to_owned(), [0; 16], false, 0);
+        let range = DatasetRange { start: 0, blocks: 1, attributes: 0 }.encode();
+        let source = CopySource { start: 0, blocks: 1 }.encode();
+        let commands = [
+            (nvm::READ, 0, Vec::new()),
+            (nvm::WRITE, 0, vec![1; 4096]),
+            (nvm::WRITE_ZEROES, 0, Vec::new()),
+            (nvm::DATASET_MANAGEMENT, DATASET_DEALLOCATES, range.to_vec()),
+            (nvm::COPY, 0, source.to_vec()),
+        ];
+        let planned = commands.map(|(opcode, dword, sent)| {
+            let data = DataDescriptor { offset: 0, bytes: 4096, kind: 0 };
+            let dwords = [0, dword, 0, 0, 0, 0];
+            let command = Command { opcode, flags: 0, id: 0, namespace_id: 1, data, dwords };
+            plan(&subsystem, &controller, &command, sent).expect("requests").requests
+        });
+        let all = || planned.iter().flatten();
+        assert_eq!((all().count(), all().any(Request::is_void)), (5, false));
+        subsystem.namespaces_mut().delete(1).expect("the first one");
+        assert!(all().all(Request::is_void), "{planned:#?}");
     }
 }

@@ -11,6 +11,8 @@ use std::ops::Range;
 
 use nvme::status::CommandStatus;
 
+use crate::request::Deletion;
+
 /// Number of the first namespace, and of the only one of a drive that cannot be divided.
 pub const NAMESPACE: u32 = 1;
 /// Most namespaces at a time.
@@ -25,6 +27,8 @@ pub struct Namespace {
     pub bytes: Range<u64>,
     /// Globally unique number.
     pub guid: u128,
+    /// Ends the requests that are for it.
+    pub(super) deletion: Deletion,
     /// Whether hosts have it that are not named.
     of_all: bool,
     /// The hosts for which the opposite holds.
@@ -76,7 +80,8 @@ impl Namespaces {
     /// One namespace, which is the whole drive and belongs to all hosts.
     pub(super) fn whole(capacity_bytes: u64, page_bytes: u64, guid: u128) -> Self {
         let (bytes, exceptions) = (0..capacity_bytes, BTreeSet::new());
-        let first = Namespace { bytes, guid, of_all: true, exceptions };
+        let deletion = Deletion::default();
+        let first = Namespace { bytes, guid, deletion, of_all: true, exceptions };
         let all = BTreeMap::from([(NAMESPACE, first)]);
         let next_guid = guid.wrapping_add(1);
         Self { capacity_bytes, page_bytes, next_guid, all, leaving: Vec::new() }
@@ -132,8 +137,9 @@ impl Namespaces {
         let start = free.ok_or(CommandStatus::NAMESPACE_CAPACITY)?.start;
         let guid = self.next_guid;
         self.next_guid = guid.wrapping_add(1);
-        let exceptions = BTreeSet::new();
-        let namespace = Namespace { bytes: start..start + bytes, guid, of_all: false, exceptions };
+        let (bytes, exceptions) = (start..start + bytes, BTreeSet::new());
+        let deletion = Deletion::default();
+        let namespace = Namespace { bytes, guid, deletion, of_all: false, exceptions };
         self.all.insert(id, namespace);
         Ok(id)
     }
@@ -141,6 +147,7 @@ impl Namespaces {
     /// Takes a namespace away, whose bytes are free once they are released; returns it, or `None` if there is none.
     pub(super) fn delete(&mut self, id: u32) -> Option<Namespace> {
         let deleted = self.all.remove(&id)?;
+        deleted.deletion.happen();
         self.leaving.push(deleted.bytes.clone());
         Some(deleted)
     }
@@ -149,6 +156,7 @@ impl Namespaces {
     pub(super) fn delete_all(&mut self) -> (Range<u64>, BTreeMap<u32, Namespace>) {
         let bytes = 0..self.capacity_bytes;
         self.leaving.push(bytes.clone());
+        self.all.values().for_each(|namespace| namespace.deletion.happen());
         (bytes, std::mem::take(&mut self.all))
     }
 
@@ -198,5 +206,20 @@ mod tests {
         );
         all.release(&bytes);
         assert_eq!(all.free_bytes(), 1 << 20);
+    }
+
+    #[test]
+    fn a_deletion_is_that_of_one_namespace() {
+        let mut all = Namespaces::whole(1 << 20, 4096, 7);
+        let first = all.delete(NAMESPACE).expect("the first one");
+        all.release(&first.bytes);
+        let ids = [4096, 8192].map(|bytes| all.create(bytes).expect("room"));
+        let [second, third] = ids.map(|id| all.get(id).expect("just made").deletion.clone());
+        assert!(first.deletion.has_happened());
+        assert!(!second.has_happened() && !third.has_happened());
+        all.delete(ids[0]);
+        assert!(second.has_happened() && !third.has_happened());
+        all.delete_all();
+        assert!(third.has_happened());
     }
 }

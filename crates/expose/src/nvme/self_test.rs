@@ -36,7 +36,7 @@ pub(super) fn command(
         // The controller alone needs no time.
         0 => 0..0,
         ALL_NAMESPACES => 0..subsystem.capacity_bytes(),
-        id => subsystem.namespace_of(id, controller).ok_or(CommandStatus::INVALID_NAMESPACE)?,
+        id => subsystem.namespace_of(id, controller).ok_or(CommandStatus::INVALID_NAMESPACE)?.0,
     };
     if subsystem.sanitize_log().state == SanitizeState::InProgress {
         return Err(CommandStatus::SANITIZING);

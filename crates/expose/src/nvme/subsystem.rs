@@ -24,6 +24,7 @@ use super::placement_events::PlacementEvents;
 use super::self_tests::{Scope, SelfTests};
 use crate::disk::Disk;
 use crate::plan::Shape;
+use crate::request::Deletion;
 use crate::shared::{SharedDisk, locked};
 
 /// Version 2.0 of the specification.
@@ -213,11 +214,15 @@ impl Subsystem {
         self.namespaces.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes of the drive that are this namespace, or `None` if the controller does not have it.
-    pub(super) fn namespace_of(&self, id: u32, controller: &Controller) -> Option<Range<u64>> {
+    /// The bytes of the drive that are this namespace, and its deletion, or `None` if the controller does not have it.
+    pub(super) fn namespace_of(
+        &self,
+        id: u32,
+        controller: &Controller,
+    ) -> Option<(Range<u64>, Deletion)> {
         let namespaces = self.namespaces();
         let namespace = namespaces.get(id).filter(|it| it.is_attached(&controller.host))?;
-        Some(namespace.bytes.clone())
+        Some((namespace.bytes.clone(), namespace.deletion.clone()))
     }
 
     /// Whether hosts may divide it: a zone or a placement handle would have to belong to a namespace.

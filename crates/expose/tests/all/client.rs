@@ -55,7 +55,7 @@ pub(crate) fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> C
 }
 
 /// An empty disk in memory.
-pub(crate) fn disk(config: Config) -> Disk<RequestToken> {
+pub(crate) fn disk<T>(config: Config) -> Disk<T> {
     let shape = Shape::of(&config);
     let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
     Disk::new(config, contents)

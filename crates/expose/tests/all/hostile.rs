@@ -99,7 +99,7 @@ fn a_client_may_go_at_any_byte() {
 #[test]
 fn lengths_and_places_outside_the_disk_are_refused() {
     others_go_on(|path, _| {
-        let capacity_bytes = crate::client::disk(config(&[])).shape().capacity_bytes;
+        let capacity_bytes = crate::client::disk::<u64>(config(&[])).shape().capacity_bytes;
         let cases = [
             (0, 0, capacity_bytes, 512, 22),
             (0, 0, u64::MAX, 512, 22),

@@ -214,6 +214,6 @@ fn the_oracle_notices_data_that_is_lost_or_old() {
 
 #[test]
 fn a_drive_without_a_map_in_nand_refuses_a_cut() {
-    let mut disk = disk(config(&[]));
+    let mut disk = disk::<u64>(config(&[]));
     assert!(!disk.order_cut(1) && disk.cut_power().is_none());
 }
