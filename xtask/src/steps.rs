@@ -32,6 +32,8 @@ pub(crate) struct Step {
     pub(crate) after: &'static [&'static str],
     /// A step that must have ended, well or not.
     pub(crate) not_before: Option<&'static str>,
+    /// A step that must have ended if it was chosen as well, or `None` if it may run beside all.
+    pub(crate) behind: Option<&'static str>,
     /// Required parts of the machine.
     pub(crate) needs: &'static [Need],
     /// Its action.
@@ -39,22 +41,28 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The steps that must have ended before it starts.
-    pub(crate) fn waits_for(&self) -> impl Iterator<Item = &'static str> {
+    /// The steps without which it cannot start.
+    pub(crate) fn builds_on(&self) -> impl Iterator<Item = &'static str> {
         self.after.iter().copied().chain(self.not_before)
+    }
+
+    /// The steps that must have ended before it starts, where these were chosen.
+    pub(crate) fn waits_for(&self, chosen: &[&Self]) -> impl Iterator<Item = &'static str> {
+        let is_chosen = |name: &&str| chosen.iter().any(|other| other.name == *name);
+        self.builds_on().chain(self.behind.filter(is_chosen))
     }
 }
 
-/// The lanes `Cargo`, `Python` and `Side` run side by side. Cargo locks its directory while it builds, so that
-/// builds stand in one lane.
+/// The lanes `Cargo`, `Program` and `Side` run side by side. Cargo locks its directory while it builds, so that
+/// large builds stand in one lane.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Before everything else.
     First,
-    /// Builds and their tests, and after them tests of the program.
+    /// Builds and their tests.
     Cargo,
-    /// The Python package, whose tests also start the program.
-    Python,
+    /// Tests that start the finished program, and the Python package.
+    Program,
     /// Steps of npm and pip, the browser, and the emulated machine: they wait for much of their time.
     Side,
     /// Steps that measure time: they run alone.
@@ -64,6 +72,9 @@ pub(crate) enum Lane {
 /// The programs embed the page if there is one and work without it, so that a broken page does not
 /// hide other faults.
 const WITH_PAGE: Option<&str> = Some("web-build");
+
+/// Tests of the crates and of the program make loop devices; both at the same time would see those of the other.
+const RUST_TESTED: Option<&str> = Some("rust-test");
 
 const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
 
@@ -88,12 +99,13 @@ const EMULATOR: &[Need] = &[
 ];
 
 /// The common values of most steps: nothing to wait for, nothing needed.
-const STEP: Step = Step {
+pub(crate) const STEP: Step = Step {
     name: "",
     what: "",
     lane: Lane::Cargo,
     after: &[],
     not_before: None,
+    behind: None,
     needs: &[],
     run: |_, _| Ok(()),
 };
@@ -143,6 +155,7 @@ pub(crate) const STEPS: &[Step] = &[
         not_before: WITH_PAGE,
         needs: NODE,
         run: schema::check,
+        ..STEP
     },
     Step {
         name: "program",
@@ -188,7 +201,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "markdown",
         what: "is the text of the documentation formatted?",
-        lane: Lane::Python,
+        lane: Lane::Program,
         after: &["python-deps"],
         run: |workspace, log| python::markdown(workspace, log, &["--check"]),
         ..STEP
@@ -196,7 +209,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "crates",
         what: "has every crate a licence, a source and a single version, as deny.toml permits?",
-        lane: Lane::Python,
+        lane: Lane::Program,
         after: &["python-deps"],
         run: python::crates,
         ..STEP
@@ -259,18 +272,6 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
-        name: "integration",
-        what: "does the binary keep its contract: output, seeds, exit codes, messages?",
-        lane: Lane::Cargo,
-        after: &["program"],
-        run: |workspace, log| {
-            let others = [DEVICES, TIMED, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
-            let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
-            integration(workspace, log, &skipped)
-        },
-        ..STEP
-    },
-    Step {
         name: "release",
         what: "are the packages for Debian, Python and Rust complete, and does the program in them run?",
         lane: Lane::Cargo,
@@ -300,10 +301,66 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "py",
         what: "does the Python package work: types, tests, examples in its documentation?",
-        lane: Lane::Python,
+        lane: Lane::Program,
         after: &["python-deps"],
         not_before: Some("program"),
         run: python::check,
+        ..STEP
+    },
+    Step {
+        name: "integration",
+        what: "does the binary keep its contract: output, seeds, exit codes, messages?",
+        lane: Lane::Program,
+        after: &["program"],
+        run: |workspace, log| {
+            let others = [DEVICES, TIMED, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
+            let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
+            integration(workspace, log, &skipped)
+        },
+        ..STEP
+    },
+    Step {
+        name: "acceptance",
+        what: "is a full-size simulated run complete, and do its sums agree?",
+        lane: Lane::Program,
+        after: &["program", "python-deps"],
+        run: |workspace, log| integration(workspace, log, ACCEPTANCE),
+        ..STEP
+    },
+    Step {
+        name: "python",
+        what: "can Python read what a run leaves behind?",
+        lane: Lane::Program,
+        after: &["program", "python-deps"],
+        run: python_tests,
+        ..STEP
+    },
+    Step {
+        name: "devices",
+        what: "does it refuse devices in use, and survive a full disk? (loop devices, tmpfs)",
+        lane: Lane::Program,
+        after: &["program"],
+        behind: RUST_TESTED,
+        needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
+        run: |workspace, log| integration(workspace, log, DEVICES),
+        ..STEP
+    },
+    Step {
+        name: "exposed",
+        what: "is a simulated drive a disk for fio, qemu-img, the tools of libnbd and Linux?",
+        lane: Lane::Program,
+        after: &["program"],
+        behind: RUST_TESTED,
+        needs: &[
+            Need::Root,
+            Need::LoopDevices,
+            Need::Program("mkfs.ext4"),
+            Need::Program("fio"),
+            Need::Program("nbdinfo"),
+            Need::Program("nbdcopy"),
+            Need::Program("qemu-img"),
+        ],
+        run: |workspace, log| integration(workspace, log, EXPOSED),
         ..STEP
     },
     Step {
@@ -311,17 +368,9 @@ pub(crate) const STEPS: &[Step] = &[
         what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
         lane: Lane::Side,
         after: &["program", "kernel"],
-        not_before: Some("clippy"),
+        behind: Some("clippy"),
         needs: EMULATOR,
         run: emulated,
-    },
-    Step {
-        name: "devices",
-        what: "does it refuse devices in use, and survive a full disk? (loop devices, tmpfs)",
-        lane: Lane::Cargo,
-        after: &["program"],
-        needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
-        run: |workspace, log| integration(workspace, log, DEVICES),
         ..STEP
     },
     Step {
@@ -348,31 +397,6 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
-        name: "exposed",
-        what: "is a simulated drive a disk for fio, qemu-img, the tools of libnbd and Linux?",
-        lane: Lane::Cargo,
-        after: &["program"],
-        needs: &[
-            Need::Root,
-            Need::LoopDevices,
-            Need::Program("mkfs.ext4"),
-            Need::Program("fio"),
-            Need::Program("nbdinfo"),
-            Need::Program("nbdcopy"),
-            Need::Program("qemu-img"),
-        ],
-        run: |workspace, log| integration(workspace, log, EXPOSED),
-        ..STEP
-    },
-    Step {
-        name: "acceptance",
-        what: "is a full-size simulated run complete, and do its sums agree?",
-        lane: Lane::Cargo,
-        after: &["program", "python-deps"],
-        run: |workspace, log| integration(workspace, log, ACCEPTANCE),
-        ..STEP
-    },
-    Step {
         name: "instructions",
         what: "do simulated commands take at most 3% more instructions than in bench/baseline.csv?",
         lane: Lane::Cargo,
@@ -395,14 +419,6 @@ pub(crate) const STEPS: &[Step] = &[
             Cases::All => mutants::check(workspace, log),
             Cases::Tenth(_) => left_to_full(log),
         },
-        ..STEP
-    },
-    Step {
-        name: "python",
-        what: "can Python read what a run leaves behind?",
-        lane: Lane::Cargo,
-        after: &["program", "python-deps"],
-        run: python_tests,
         ..STEP
     },
 ];
@@ -470,8 +486,9 @@ mod tests {
     /// A lane runs from top to bottom, so a step that waits for a later one would wait for ever.
     #[test]
     fn every_step_stands_after_those_it_builds_on() {
+        let all: Vec<_> = STEPS.iter().collect();
         for (index, step) in STEPS.iter().enumerate() {
-            for other in step.waits_for() {
+            for other in step.waits_for(&all) {
                 let place = STEPS.iter().position(|step| step.name == other);
                 assert!(place.is_some_and(|place| place < index), "{} after {other}", step.name);
             }

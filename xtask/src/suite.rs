@@ -84,7 +84,7 @@ pub(crate) fn run(workspace: Workspace, args: &TestArgs, ci: bool) -> Result<boo
     let started = Instant::now();
     runner.run_lane(&steps, Lane::First);
     std::thread::scope(|scope| {
-        scope.spawn(|| runner.run_lane(&steps, Lane::Python));
+        scope.spawn(|| runner.run_lane(&steps, Lane::Program));
         scope.spawn(|| runner.run_lane(&steps, Lane::Side));
         runner.run_lane(&steps, Lane::Cargo);
     });
@@ -107,7 +107,7 @@ fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
     for step in STEPS.iter().rev() {
         if wanted.contains(&step.name) || only.iter().any(|name| name == step.name) {
             wanted.push(step.name);
-            wanted.extend(step.waits_for());
+            wanted.extend(step.builds_on());
         }
     }
     Ok(STEPS.iter().filter(|step| wanted.contains(&step.name)).collect())
@@ -126,10 +126,10 @@ impl Board {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the prerequisites of `step`; names the first one that had to pass and did not.
-    fn wait_for(&self, step: &Step) -> Result<(), &'static str> {
+    /// Waits for the prerequisites of `step`, one of the `chosen`; names the first one that had to pass and did not.
+    fn wait_for(&self, step: &Step, chosen: &[&Step]) -> Result<(), &'static str> {
         let mut done = self.lock();
-        for name in step.waits_for() {
+        for name in step.waits_for(chosen) {
             while !done.contains_key(name) {
                 done = self.news.wait(done).unwrap_or_else(PoisonError::into_inner);
             }
@@ -153,7 +153,7 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn run_lane(&self, steps: &[&'static Step], lane: Lane) {
         for step in steps.iter().filter(|step| step.lane == lane) {
-            let blocked = self.board.wait_for(step).err();
+            let blocked = self.board.wait_for(step, steps).err();
             let started = Instant::now();
             let outcome = match blocked {
                 Some(name) => Outcome::Skipped(format!("because {name} did not pass")),
@@ -221,6 +221,7 @@ fn summarise(steps: &[&Step], done: &BTreeMap<&str, Done>, took: Duration) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::STEP;
 
     fn names(only: &[&str]) -> Vec<&'static str> {
         let only: Vec<_> = only.iter().map(ToString::to_string).collect();
@@ -240,22 +241,29 @@ mod tests {
         assert!(error.contains("no-such-step") && error.contains("--list"), "{error}");
     }
 
-    fn step(after: &'static [&'static str], not_before: Option<&'static str>) -> Step {
-        let (lane, run) = (Lane::Side, |_: &Workspace, _: Log| Ok(()));
-        Step { name: "step", what: "", lane, after, not_before, needs: &[], run }
-    }
-
     #[test]
     fn a_step_waits_for_the_other_lane_and_learns_of_its_failure() {
         let board = Board::default();
+        let both = Step { after: &["a", "b"], ..STEP };
+        let later = Step { after: &["a"], not_before: Some("b"), ..STEP };
         std::thread::scope(|scope| {
-            let needs_both = scope.spawn(|| board.wait_for(&step(&["a", "b"], None)));
-            let comes_later = scope.spawn(|| board.wait_for(&step(&["a"], Some("b"))));
+            let needs_both = scope.spawn(|| board.wait_for(&both, &[]));
+            let comes_later = scope.spawn(|| board.wait_for(&later, &[]));
             let (took, used) = (Duration::ZERO, Duration::ZERO);
             board.post("a", Done { outcome: Outcome::Passed, took, used });
             board.post("b", Done { outcome: Outcome::Failed("why".into()), took, used });
             assert_eq!(needs_both.join().unwrap(), Err("b"));
             assert_eq!(comes_later.join().unwrap(), Ok(()));
         });
+    }
+
+    #[test]
+    fn a_step_stands_behind_another_only_if_both_were_chosen() {
+        let other = Step { name: "other", ..STEP };
+        let behind = Step { behind: Some("other"), after: &["built"], ..STEP };
+        let awaited = |chosen: &[&Step]| behind.waits_for(chosen).collect::<Vec<_>>();
+        assert_eq!(awaited(&[&behind]), ["built"]);
+        assert_eq!(awaited(&[&other, &behind]), ["built", "other"]);
+        assert!(!names(&["qemu"]).contains(&"clippy"));
     }
 }
