@@ -29,6 +29,7 @@ placed() {
 run handles-books-before ssdlab sim control /tmp/handles-control status --format json
 placed handles-generic "$GENERIC" --erase "$SERIAL" --erase-signatures --purge nvme-format
 run handles-books-after ssdlab sim control /tmp/handles-control status --format json
+run handles-status-end nvme fdp status "$HANDLED" -o json
 placed handles-twin "$TWIN"
 nvme disconnect -n "$NQN" > /dev/null
 kill $server
