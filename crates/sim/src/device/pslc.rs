@@ -38,10 +38,11 @@ impl<P: Probe> Device<P> {
 
     /// The cached superblock for the next victim, or `None` if there should be none.
     pub(super) fn fold_victim(&mut self) -> Option<u32> {
-        if self.mechanisms.pslc.is_none() || self.ftl.cached_superblocks == 0 {
-            return None;
-        }
-        if self.wants_fold()
+        let cache = self.mechanisms.pslc.as_ref().filter(|_| self.ftl.cached_superblocks > 0)?;
+        // A fold owes collection for the space that it takes, and pays for none: the host would wait for it all.
+        let may_begin = !self.collector.owes_much() || cache.must_fold(&self.ftl);
+        if may_begin
+            && self.wants_fold()
             && let Some(oldest) = self.ftl.oldest_cached(false)
             && self.has_room_to_fold(oldest)
         {

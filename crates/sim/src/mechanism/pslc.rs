@@ -13,6 +13,7 @@
 //! - Folding is collection of a cached superblock, oldest first: its valid pages go where garbage collection
 //!   writes, and it is erased once they are programmed. It takes native space as the host does, so it
 //!   begins when pacing would let the host open a superblock, and the moves owed for that space are owed by it.
+//!   At rest the next one begins when these have been paid, so that a host that comes back waits for those of one.
 //! - A borrowed superblock gives room as any victim does, so garbage collection takes it before all others.
 //! - Under a load without a pause a share of the pages that the host writes is folded in return. It goes before the
 //!   host's writes, which wait where it is late, as they do for collection. Drives differ: some write past a full
@@ -351,9 +352,12 @@ impl PslcCache {
     /// progress whose units may have no other reason to be filled.
     #[inline]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
-        let is_needed =
-            self.is_folding || self.is_hurried || self.late_pages() > 0 || self.is_awaited(ftl);
-        is_needed && self.has_fold(ftl, collector)
+        (self.is_folding || self.must_fold(ftl)) && self.has_fold(ftl, collector)
+    }
+
+    /// Whether there is another reason to fold than a rest of the host.
+    pub fn must_fold(&self, ftl: &Ftl) -> bool {
+        self.is_hurried || self.late_pages() > 0 || self.is_awaited(ftl)
     }
 
     /// Whether a superblock waits to be folded, or one is begun.

@@ -361,6 +361,31 @@ fn folds_pay_for_the_space_that_they_take() {
     assert!(least > 3, "{least} superblocks erased, `gc.free_low` is 3");
 }
 
+/// A fold at rest waits until collection has given back the space of the last one, so that the host that comes back in
+/// the middle of it waits for little.
+#[test]
+fn a_full_drive_folds_at_rest_no_faster_than_it_collects() {
+    let mut device = built_in("samsung-840-evo-250gb", "1/64", &[]);
+    let pages = device.config().geometry.logical_pages;
+    let mut rng = Rng::new(1);
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, pages / 2, &mut rng);
+    let (start, writes) = (device.now().0, 4_000);
+    random_writes(&mut device, pages, writes, &mut rng);
+    let write_ns = (device.now().0 - start) / writes;
+    let geometry = &device.config().geometry;
+    let superblock_pages = u64::from(geometry.cache_units * geometry.unit_pages);
+    for round in 1..10 {
+        rest(&mut device, 5_000_000_000 + round * 50_000_000);
+        let waited = alone(&mut device, &op(OpKind::Write, rng.below(pages), 1, 0));
+        println!("waited {:.1} ms, {write_ns} ns a write", waited as f64 / 1e6);
+        // A page of the cache takes the space of a page of the host.
+        assert!(waited < 4 * superblock_pages * write_ns, "{waited} ns");
+        random_writes(&mut device, pages, writes, &mut rng);
+    }
+    device.check().unwrap();
+}
+
 /// A superblock of the cache returns with its erase: the next data in it fills native cells and is
 /// read as such.
 #[test]
