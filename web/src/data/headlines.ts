@@ -44,6 +44,42 @@ export function headlineOf(test: string, metric: string): Headline | undefined {
   return HEADLINES.find((one) => one.test === test && one.metric === metric);
 }
 
+/** Among many drives a test without a headline shows its first figure alone. */
+export const MANY_DRIVES = 8;
+
+/** More bars than these at once would be a wall; the others are in the list. */
+const SHOWN_MAX = 4;
+
+/** Units whose figures say how good a drive is, best first, for tests without a headline. */
+const FIRST_UNITS = ["mb_per_s", "iops", "ns", "share", "w", "bytes"];
+
+/** The ends of the figures that answer the question of a test without a headline, and which of several. */
+const ANSWERS: Record<string, [end: string, at: number][]> = {
+  "fill-level": [["kept_level_share", 0]],
+  // By name the longest pause is the first one, and the longest rest of the quick form the last.
+  idle: [
+    ["regained_share", 0],
+    ["wake_ns", -1],
+  ],
+  thermal: [
+    ["kept_share", -1],
+    ["temperature_c_max", -1],
+  ],
+};
+
+/** The figures that a test shows first: its headlines, else the first ones of a common unit. */
+export function mainFigures(test: string, names: readonly string[], drives: number): string[] {
+  const headlines = HEADLINES.filter((one) => one.test === test && names.includes(one.metric));
+  if (headlines.length > 0) return headlines.slice(0, SHOWN_MAX).map(({ metric }) => metric);
+  const answers = (ANSWERS[test] ?? []).flatMap(
+    ([end, at]) => names.filter((name) => name.endsWith(`.${end}`)).at(at) ?? [],
+  );
+  if (answers.length > 0) return answers.slice(0, drives > MANY_DRIVES ? 1 : 2);
+  const ordered = names.filter((name) => figureOf(name).better !== null);
+  const unit = FIRST_UNITS.find((one) => ordered.some((name) => figureOf(name).unit === one));
+  return ordered.filter((name) => figureOf(name).unit === unit).slice(0, 1);
+}
+
 /** The title of any figure of a test: that of its headline, or its label in the catalogue. */
 export function titleOf(test: string, figure: Figure): string {
   const headline = headlineOf(test, figure.name);

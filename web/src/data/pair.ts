@@ -2,7 +2,7 @@
 
 import { type Figure, figureOf, heldOf, metricOf, shown } from "./figures";
 import { separated } from "./format";
-import { HEADLINES, titleOf } from "./headlines";
+import { HEADLINES, mainFigures, titleOf } from "./headlines";
 import type { Run } from "./load";
 import { barLabel, barOf, lackOf, marksText } from "./marks";
 import { type Product, runsOf } from "./products";
@@ -26,7 +26,8 @@ export interface PairRow {
   /** The one that is ahead; null if nobody is, or the values may not be compared. */
   ahead: 0 | 1 | null;
   difference: string;
-  isHeadline: boolean;
+  /** Whether it answers the question of its test: the others are for those who ask for every figure. */
+  isMain: boolean;
 }
 
 export interface PairTest {
@@ -95,6 +96,7 @@ function rowOf(
   products: [Product, Product],
   runs: [Run, Run],
   metric: string,
+  isMain: boolean,
   unlike: readonly string[],
 ): PairRow {
   const figure = figureOf(metric);
@@ -107,14 +109,15 @@ function rowOf(
     notes: [marksText(runs[0], metric), marksText(runs[1], metric)],
     values: [metricOf(runs[0], metric), metricOf(runs[1], metric)],
     ...(unlike.length > 0 ? { ahead: null, difference: "not compared" } : result),
-    isHeadline: HEADLINES.some((one) => one.test === test && one.metric === metric),
+    isMain,
   };
 }
 
-function headlinesFirst(test: string, names: readonly string[]): string[] {
+/** The headlines of a test, or the figures that answer its question. */
+function mainOf(test: string, names: readonly string[]): string[] {
   const headlines = HEADLINES.filter((one) => one.test === test).map(({ metric }) => metric);
   const main = headlines.filter((name) => names.includes(name));
-  return [...main, ...names.filter((name) => !main.includes(name))];
+  return main.length > 0 ? main : mainFigures(test, names, 2);
 }
 
 /** All tests that both drives have, in the order of the suite. */
@@ -131,7 +134,10 @@ export function pairOf(products: [Product, Product], variant: string): PairTest[
     const names = figuresOfTest(products, test).filter((name) =>
       [a, b].some((run) => metricOf(run, name) !== null || marksText(run, name) !== ""),
     );
-    const rows = headlinesFirst(test, names).map((name) => rowOf(products, [a, b], name, differing));
+    const main = mainOf(test, names);
+    const rows = [...main, ...names.filter((name) => !main.includes(name))].map((name) =>
+      rowOf(products, [a, b], name, main.includes(name), differing),
+    );
     return rows.length === 0 ? [] : [{ test, rows, unlike: differing }];
   });
 }

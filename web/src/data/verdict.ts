@@ -2,6 +2,7 @@
 
 import { FELT_NS, heldOf, metricOf } from "./figures";
 import { seconds } from "./format";
+import { titleOf } from "./headlines";
 import { isImported, type Run, spareLabel } from "./load";
 import { barOf, hasMark, isQuick, lackOf, markLabels } from "./marks";
 import { SAME } from "./pair";
@@ -287,6 +288,27 @@ export function contest(rank: Rank): Sentence | null {
     ...noted(loser, pace.figure.name),
     reason(winner.run, loser.run, winner.value / Math.max(loser.value, 1)),
     ...stops(longest, names),
+    ".",
+  ];
+}
+
+/** The best and the last drive in a figure; null if fewer than two are ranked or all have the same value. */
+export function lead({ test, figure, entries }: Ranking): Sentence | null {
+  const ranked = rankedIn(entries);
+  const [best, last] = [ranked[0], ranked[ranked.length - 1]];
+  if (!figure.better || !best || best.text === last.text) return null;
+  const link = ({ text }: Entry) => ({ text, test, metric: figure.name });
+  return [
+    `In “${titleOf(test, figure)}” `,
+    best.product.plain,
+    ` is the best of ${ranked.length}${ranked.length < entries.length ? " ranked" : ""} drives, `,
+    link(best),
+    ...noted(best, figure.name),
+    "; ",
+    last.product.plain,
+    " is the last, ",
+    link(last),
+    ...noted(last, figure.name),
     ".",
   ];
 }

@@ -7,10 +7,11 @@ import { purposes, suiteMean } from "../../src/data/best";
 import { noticeText } from "../../src/data/felt";
 import { libraryOf, spareName } from "../../src/data/load";
 import { means, overlayOf } from "../../src/data/overlay";
+import { pairOf } from "../../src/data/pair";
 import { productsOf, shortNames } from "../../src/data/products";
 import { rankingOf } from "../../src/data/ranking";
 import type { Report } from "../../src/data/schema.gen";
-import { contest, verdict } from "../../src/data/verdict";
+import { contest, lead, verdict } from "../../src/data/verdict";
 import { wrapped } from "../../src/view/first/card";
 import { pushedApart } from "../../src/view/first/curves";
 import { titleOf } from "../../src/view/page/header";
@@ -34,6 +35,30 @@ describe("the first screen", () => {
     const without = made.runs.filter(({ test }) => test !== "consistency");
     const others = productsOf(libraryOf(reportOf(without)));
     expect(titleOf(untitled, others)).toBe("Five drives: which is fastest?");
+    const idle = productsOf(libraryOf(reportOf(made.runs.map((run) => ({ ...run, test: "idle" })))));
+    expect(titleOf(untitled, idle)).toMatch(/^Five drives: what does a pause give back, .*\?$/);
+  });
+
+  test("a test without a sentence of its own has the best and the last drive in its first figure", () => {
+    const drives = new Map(made.runs.map((run) => [run.target.name, run]));
+    const rankAt = (shares: number[]) => {
+      const runs = [...drives.values()].slice(0, shares.length).map((run, at) => ({
+        ...run,
+        test: "idle",
+        metrics: { "idle.writes_1800s.regained_share": shares[at] },
+      }));
+      return rankOf(reportOf(runs))("idle", "idle.writes_1800s.regained_share");
+    };
+    const three = rankAt([0.5, 0.788, 0]);
+    const [best, last] = [three.entries[0], three.entries[2]].map(({ product }) => product.plain);
+    expect(textOf(lead(three) ?? [])).toBe(
+      `In “Writes 1800s: regained after a pause” ${best} is the best of 3 drives, 78.8%; ${last} is the last, 0%.`,
+    );
+    const pair = pairOf([three.entries[0].product, three.entries[1].product], "default");
+    const main = pair.flatMap(({ rows }) => rows.filter(({ isMain }) => isMain));
+    expect(main.map(({ figure }) => figure.name)).toEqual(["idle.writes_1800s.regained_share"]);
+    expect(lead(rankAt([0.5, 0.5]))).toBeNull();
+    expect(lead(rankAt([0.5]))).toBeNull();
   });
 
   test("its first sentence names the winner, the loser, and the one that stops", () => {

@@ -2,7 +2,7 @@
 
 import { type App, contextShown, ranked, rankedAmong } from "../../app";
 import { figureOf } from "../../data/figures";
-import { HEADLINES, titleOf } from "../../data/headlines";
+import { MANY_DRIVES, mainFigures, titleOf } from "../../data/headlines";
 import { runsOf, shortNames } from "../../data/products";
 import { figuresOfTest } from "../../data/ranking";
 import { heading } from "../../data/tests";
@@ -10,44 +10,8 @@ import { h } from "../../dom";
 import { chartId } from "../parts/address";
 import { Bars, conditionsLine, nameRoom, picker } from "./figure";
 
-/** Among many drives a test without a headline shows its first figure alone. */
-const MANY_DRIVES = 8;
-
 /** Room for bars and their values beside the names, where charts of many drives stand side by side. */
 const BARS = 210;
-
-/** More bars than these at once would be a wall; the others are in the list. */
-const SHOWN_MAX = 4;
-
-/** Units whose figures say how good a drive is, best first, for tests without a headline. */
-const FIRST_UNITS = ["mb_per_s", "iops", "ns", "share", "w", "bytes"];
-
-/** The ends of the figures that answer the question of a test without a headline, and which of several. */
-const ANSWERS: Record<string, [end: string, at: number][]> = {
-  "fill-level": [["kept_level_share", 0]],
-  // By name the longest pause is the first one, and the longest rest of the quick form the last.
-  idle: [
-    ["regained_share", 0],
-    ["wake_ns", -1],
-  ],
-  thermal: [
-    ["kept_share", -1],
-    ["temperature_c_max", -1],
-  ],
-};
-
-/** The figures that a test shows first: its headlines, else the first ones of a common unit. */
-export function mainFigures(test: string, names: readonly string[], drives: number): string[] {
-  const headlines = HEADLINES.filter((one) => one.test === test && names.includes(one.metric));
-  if (headlines.length > 0) return headlines.slice(0, SHOWN_MAX).map(({ metric }) => metric);
-  const answers = (ANSWERS[test] ?? []).flatMap(
-    ([end, at]) => names.filter((name) => name.endsWith(`.${end}`)).at(at) ?? [],
-  );
-  if (answers.length > 0) return answers.slice(0, drives > MANY_DRIVES ? 1 : 2);
-  const ordered = names.filter((name) => figureOf(name).better !== null);
-  const unit = FIRST_UNITS.find((one) => ordered.some((name) => figureOf(name).unit === one));
-  return ordered.filter((name) => figureOf(name).unit === unit).slice(0, 1);
-}
 
 /** Whether a drive of the reference library stands beside a single one. */
 function hasNeighbour(app: App, test: string, names: readonly string[]): boolean {

@@ -1,9 +1,11 @@
 // The top of the page: the verdict in words, and the sources of its numbers.
 
 import { type App, ranked, reviewed } from "../../app";
+import { mainFigures } from "../../data/headlines";
 import type { Product, Source } from "../../data/products";
-import { isGraphed } from "../../data/tests";
-import { contest, type Part, SENTENCES_MAX, verdict } from "../../data/verdict";
+import { figuresOfTest } from "../../data/ranking";
+import { inOrder, isGraphed } from "../../data/tests";
+import { contest, lead, type Part, SENTENCES_MAX, type Sentence, verdict } from "../../data/verdict";
 import { h } from "../../dom";
 import { choiceChanged } from "../../state";
 import { goToChart } from "../parts/address";
@@ -17,13 +19,24 @@ function part(app: App, told: Part): string | HTMLElement {
   return h("button", { type: "button", class: "verdict-link", onclick: go }, text);
 }
 
+/** The first figure of each test, for runs that allow no other sentence. */
+function leads(app: App): Sentence[] {
+  const tests = app.products.flatMap(({ runs }) => runs.map(({ view }) => view.test));
+  return inOrder(tests).flatMap((test) => {
+    const [first] = mainFigures(test, figuresOfTest(app.products, test), app.products.length);
+    const told = first ? lead(ranked(app, test, first)) : null;
+    return told ? [told] : [];
+  });
+}
+
 function sentences(app: App): HTMLElement[] {
   const product = reviewed(app);
   if (!product) return [];
   const rank = (test: string, metric: string) => ranked(app, test, metric);
   const first = contest(rank);
   const isWinner = rank("consistency", "iops_steady_mean").entries[0]?.product === product;
-  const all = [...(first ? [first] : []), ...verdict(product, rank, first !== null && isWinner)];
+  const told = [...(first ? [first] : []), ...verdict(product, rank, first !== null && isWinner)];
+  const all = told.length > 0 ? told : leads(app);
   return all.slice(0, SENTENCES_MAX).map((sentence) =>
     h(
       "span",

@@ -80,7 +80,7 @@ function testRows(
   products: readonly Product[],
   all: boolean,
 ): HTMLElement | null {
-  const kept = all ? rows : rows.filter(({ isHeadline }) => isHeadline);
+  const kept = all ? rows : rows.filter(({ isMain }) => isMain);
   if (kept.length === 0) return null;
   const warning =
     unlike.length > 0 &&

@@ -2,9 +2,10 @@
 
 import type { App } from "../../app";
 import { shortened, visible } from "../../data/format";
+import { HEADLINES } from "../../data/headlines";
 import type { Product } from "../../data/products";
 import type { Report } from "../../data/schema.gen";
-import { isGraphed } from "../../data/tests";
+import { isGraphed, question } from "../../data/tests";
 import { h } from "../../dom";
 import type { Store, Theme } from "../../state";
 
@@ -50,13 +51,22 @@ const NUMBERS = [
   "Twelve",
 ];
 
-/** The drive, or the number of drives with their question; a title that somebody chose stays. */
+/** The question of a test within a sentence. */
+function asked(test: string): string {
+  const text = question(test);
+  return text[0].toLowerCase() + text.slice(1);
+}
+
+/** The drive, or the number of drives with their question, of a single test without a headline its own; a title that somebody chose stays. */
 export function titleOf({ title }: Report, products: readonly Product[]): string {
   if (!GIVEN.includes(title) || products.length === 0) return title;
   if (products.length === 1) return products[0].name;
-  const keeps = products.some((product) => product.runs.some(({ view }) => isGraphed(view.test)));
+  const tests = new Set(products.flatMap(({ runs }) => runs.map(({ view }) => view.test)));
   const count = NUMBERS[products.length] ?? products.length;
-  return `${count} drives: ${keeps ? "which keeps its pace?" : "which is fastest?"}`;
+  if ([...tests].some(isGraphed)) return `${count} drives: which keeps its pace?`;
+  const [only, ...others] = tests;
+  const isOfSpeed = others.length > 0 || HEADLINES.some(({ test }) => test === only);
+  return `${count} drives: ${isOfSpeed ? "which is fastest?" : asked(only)}`;
 }
 
 /** Title, then the first line about the runs that are not whole, then the answer. */
