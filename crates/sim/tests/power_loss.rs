@@ -58,7 +58,9 @@ fn ten_thousand_cuts_lose_nothing_that_was_promised() {
     println!("{} drives with capacitors, {} without", protected.len(), exposed.len());
     println!("{} writes were lost as allowed", at_stake(&exposed));
     let cuts = sum(&protected, |report| report.cuts);
-    assert!(cuts > all / 10 && cuts < all / 2);
+    // A tenth of the cases is some 40 drives, of which anything between a few and most have capacitors.
+    let share = if cases == Cases::All { all / 10..all / 2 } else { 1..all };
+    assert!(share.contains(&cuts), "{cuts} of {all} cuts with capacitors");
     assert_eq!(at_stake(&protected), 0, "capacitors keep what was acknowledged");
     assert!(at_stake(&exposed) > least, "hardly any write was at stake");
     let figures: [Least; 9] = [
