@@ -58,8 +58,8 @@ fn ten_thousand_cuts_lose_nothing_that_was_promised() {
     println!("{} drives with capacitors, {} without", protected.len(), exposed.len());
     println!("{} writes were lost as allowed", at_stake(&exposed));
     let cuts = sum(&protected, |report| report.cuts);
-    // A tenth of the cases is some 40 drives, of which anything between a few and most have capacitors.
-    let share = if cases == Cases::All { all / 10..all / 2 } else { 1..all };
+    // One drive in three has capacitors. A tenth of the cases is some 40 drives, whose share may be far from that.
+    let share = if cases == Cases::All { all / 10..all / 2 } else { all / 50..all * 4 / 5 };
     assert!(share.contains(&cuts), "{cuts} of {all} cuts with capacitors");
     assert_eq!(at_stake(&protected), 0, "capacitors keep what was acknowledged");
     assert!(at_stake(&exposed) > least, "hardly any write was at stake");

@@ -38,6 +38,14 @@ fn rate(program_ns: f64) -> f64 {
     DIES * UNIT_BYTES * 1e9 / (TRANSFER_NS + program_ns)
 }
 
+/// An 840 EVO of 1/64 of its size, filled, the number of its pages, and the generator of the addresses.
+fn full_evo() -> (Device, u64, Rng) {
+    let mut device = built_in("samsung-840-evo-250gb", "1/64", &[]);
+    let pages = device.config().geometry.logical_pages;
+    fill(&mut device, pages);
+    (device, pages, Rng::new(1))
+}
+
 fn rest(device: &mut Device, rest_ns: u64) {
     device.run_until(Nanos(device.now().0 + rest_ns));
 }
@@ -365,10 +373,7 @@ fn folds_pay_for_the_space_that_they_take() {
 /// the middle of it waits for little.
 #[test]
 fn a_full_drive_folds_at_rest_no_faster_than_it_collects() {
-    let mut device = built_in("samsung-840-evo-250gb", "1/64", &[]);
-    let pages = device.config().geometry.logical_pages;
-    let mut rng = Rng::new(1);
-    fill(&mut device, pages);
+    let (mut device, pages, mut rng) = full_evo();
     random_writes(&mut device, pages, pages / 2, &mut rng);
     let (start, writes) = (device.now().0, 4_000);
     random_writes(&mut device, pages, writes, &mut rng);
@@ -440,10 +445,7 @@ fn the_840_evo_writes_as_rated_into_its_cache_and_as_measured_beside_it_and_drai
 /// A page folded for a hundred that the host writes, however long it has written at random.
 #[test]
 fn the_840_evo_folds_as_long_as_it_is_loaded() {
-    let mut device = built_in("samsung-840-evo-250gb", "1/64", &[]);
-    let pages = device.config().geometry.logical_pages;
-    let mut rng = Rng::new(1);
-    fill(&mut device, pages);
+    let (mut device, pages, mut rng) = full_evo();
     for _ in 0..8 {
         let load = |device: &mut Device| random_writes(device, pages, pages / 8, &mut rng);
         let (written, folded) = under_load(&mut device, load);
