@@ -67,10 +67,16 @@ const ANSWERS: Record<string, [end: string, at: number][]> = {
   ],
 };
 
+/** The headlines of a test among these figures. */
+export function headlinesOf(test: string, names: readonly string[]): string[] {
+  const headlines = HEADLINES.filter((one) => one.test === test && names.includes(one.metric));
+  return headlines.map(({ metric }) => metric);
+}
+
 /** The figures that a test shows first: its headlines, else the first ones of a common unit. */
 export function mainFigures(test: string, names: readonly string[], drives: number): string[] {
-  const headlines = HEADLINES.filter((one) => one.test === test && names.includes(one.metric));
-  if (headlines.length > 0) return headlines.slice(0, SHOWN_MAX).map(({ metric }) => metric);
+  const headlines = headlinesOf(test, names);
+  if (headlines.length > 0) return headlines.slice(0, SHOWN_MAX);
   const answers = (ANSWERS[test] ?? []).flatMap(
     ([end, at]) => names.filter((name) => name.endsWith(`.${end}`)).at(at) ?? [],
   );

@@ -2,7 +2,7 @@
 
 import { type Figure, figureOf, heldOf, metricOf, shown } from "./figures";
 import { separated } from "./format";
-import { HEADLINES, mainFigures, titleOf } from "./headlines";
+import { headlinesOf, mainFigures, titleOf } from "./headlines";
 import type { Run } from "./load";
 import { barLabel, barOf, lackOf, marksText } from "./marks";
 import { type Product, runsOf } from "./products";
@@ -113,13 +113,6 @@ function rowOf(
   };
 }
 
-/** The headlines of a test, or the figures that answer its question. */
-function mainOf(test: string, names: readonly string[]): string[] {
-  const headlines = HEADLINES.filter((one) => one.test === test).map(({ metric }) => metric);
-  const main = headlines.filter((name) => names.includes(name));
-  return main.length > 0 ? main : mainFigures(test, names, 2);
-}
-
 /** All tests that both drives have, in the order of the suite. */
 export function pairOf(products: [Product, Product], variant: string): PairTest[] {
   const tests = inOrder(products[0].runs.map(({ view }) => view.test));
@@ -134,7 +127,8 @@ export function pairOf(products: [Product, Product], variant: string): PairTest[
     const names = figuresOfTest(products, test).filter((name) =>
       [a, b].some((run) => metricOf(run, name) !== null || marksText(run, name) !== ""),
     );
-    const main = mainOf(test, names);
+    const headlines = headlinesOf(test, names);
+    const main = headlines.length > 0 ? headlines : mainFigures(test, names, 2);
     const rows = [...main, ...names.filter((name) => !main.includes(name))].map((name) =>
       rowOf(products, [a, b], name, main.includes(name), differing),
     );

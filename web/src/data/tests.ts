@@ -69,10 +69,15 @@ export function heading(test: string): string {
   return KNOWN.get(test)?.heading ?? `Test: ${nameText(test)}`;
 }
 
-/** The question that the test answers, as a title; an unknown test has only its name. */
+/** The question that the test answers, within a sentence; an unknown test has only its name. */
+export function asked(test: string): string {
+  return KNOWN.get(test)?.question ?? heading(test);
+}
+
+/** The same as a title. */
 export function question(test: string): string {
-  const text = KNOWN.get(test)?.question;
-  return text ? text[0].toUpperCase() + text.slice(1) : heading(test);
+  const text = asked(test);
+  return text[0].toUpperCase() + text.slice(1);
 }
 
 function charts(test: string): Test["charts"] {

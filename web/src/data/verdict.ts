@@ -256,18 +256,23 @@ function stops(waits: Ranking, names: (entry: Entry) => string): Sentence {
   return ["; ", names(worst), " stops for up to ", link, " at a time"];
 }
 
+/** "5 drives", "4 ranked drives" where more have the figure. */
+function among(ranked: number, all: number): string {
+  return `${ranked}${ranked < all ? " ranked" : ""} drives`;
+}
+
 /** The drive that keeps most of its pace and the one that keeps least, or null if fewer than two are ranked. */
 export function contest(rank: Rank): Sentence | null {
   const pace = rank("consistency", "iops_steady_mean");
   const ranked = rankedIn(pace.entries).filter(({ run }) => !isQuick(run));
-  const among = `${ranked.length}${ranked.length < pace.entries.length ? " ranked" : ""} drives`;
+  const count = among(ranked.length, pace.entries.length);
   const [winner, loser] = [ranked[0], ranked[ranked.length - 1]];
   if (ranked.length < 2 || !winner.run || !loser.run || !winner.value || loser.value === null) return null;
   const link = (text: string) => ({ text, test: pace.test, metric: pace.figure.name });
   const longest = rank("consistency", "latency_ns_max");
   if (loser.value >= winner.value * (1 - SAME))
     return [
-      `All ${among} keep the same pace within 3%: `,
+      `All ${count} keep the same pace within 3%: `,
       link(`${winner.text} IOPS`),
       " of random writes",
       ...noted(winner, pace.figure.name),
@@ -277,7 +282,7 @@ export function contest(rank: Rank): Sentence | null {
   const names = ({ product }: Entry) => (product === loser.product ? "it" : product.plain);
   return [
     winner.product.plain,
-    ` keeps the most of ${among}, `,
+    ` keeps the most of ${count}, `,
     link(`${winner.text} IOPS`),
     " of random writes",
     ...noted(winner, pace.figure.name),
@@ -301,7 +306,7 @@ export function lead({ test, figure, entries }: Ranking): Sentence | null {
   return [
     `In “${titleOf(test, figure)}” `,
     best.product.plain,
-    ` is the best of ${ranked.length}${ranked.length < entries.length ? " ranked" : ""} drives, `,
+    ` is the best of ${among(ranked.length, entries.length)}, `,
     link(best),
     ...noted(best, figure.name),
     "; ",

@@ -5,7 +5,7 @@ import { shortened, visible } from "../../data/format";
 import { HEADLINES } from "../../data/headlines";
 import type { Product } from "../../data/products";
 import type { Report } from "../../data/schema.gen";
-import { isGraphed, question } from "../../data/tests";
+import { asked, isGraphed } from "../../data/tests";
 import { h } from "../../dom";
 import type { Store, Theme } from "../../state";
 
@@ -50,12 +50,6 @@ const NUMBERS = [
   "Eleven",
   "Twelve",
 ];
-
-/** The question of a test within a sentence. */
-function asked(test: string): string {
-  const text = question(test);
-  return text[0].toLowerCase() + text.slice(1);
-}
 
 /** The drive, or the number of drives with their question, of a single test without a headline its own; a title that somebody chose stays. */
 export function titleOf({ title }: Report, products: readonly Product[]): string {
